@@ -1,0 +1,35 @@
+"""Expert algorithms: online learning over K losses.
+
+Every algorithm has the same few methods: ``weights(n_experts)`` to play, ``update(losses)`` to learn a round,
+``run(losses)`` for many rounds at once, ``add_expert()`` and ``drop_expert(i)``. Losses lie in [0, 1]; NaN is asleep.
+"""
+
+from ._ada_normal_hedge import AdaNormalHedge, AdaNormalHedgeTV
+from ._adapt_ml_prod import AdaptMLProd
+from ._base import ExpertAlgorithm
+from ._boa import BOA
+from ._confidence_rated import ConfidenceRated
+from ._exponential import Hedge, Prod
+from ._mixing_past_posteriors import MixingPastPosteriors
+from ._ml_poly import MLPoly
+from ._reductions import BestOfBothWorlds, SimpleReduction
+from ._sharing import FixedShare, ShareTheta
+from ._squint import Squint
+
+__all__ = [
+    "BOA",
+    "AdaNormalHedge",
+    "AdaNormalHedgeTV",
+    "AdaptMLProd",
+    "BestOfBothWorlds",
+    "ConfidenceRated",
+    "ExpertAlgorithm",
+    "FixedShare",
+    "Hedge",
+    "MLPoly",
+    "MixingPastPosteriors",
+    "Prod",
+    "ShareTheta",
+    "SimpleReduction",
+    "Squint",
+]

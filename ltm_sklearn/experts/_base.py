@@ -1,0 +1,291 @@
+"""What every expert algorithm is: parameters, a state, and three methods that say how the state moves."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+
+from ._validation import Floats, check_number, check_prior, check_rounds
+
+State = dict[str, Any]
+
+#: Below this a sum of weights counts as zero.
+TINY = 1e-300
+
+
+def normalise(weights: Floats) -> Floats:
+    """Scale the last axis to sum to one; uniform where nothing is left."""
+    total = weights.sum(axis=-1, keepdims=True)
+    return np.divide(weights, total, out=np.full_like(weights, 1.0 / weights.shape[-1]), where=total > TINY)
+
+
+def softmax(log_weights: Floats) -> Floats:
+    """Normalised exponentials along the last axis."""
+    weights: Floats = np.exp(log_weights - log_weights.max(axis=-1, keepdims=True))
+    return weights / weights.sum(axis=-1, keepdims=True)
+
+
+def restrict(weights: Floats, confidence: Floats) -> Floats:
+    """``p(i) ∝ z(i) w(i)``: what is played when the experts have confidences ``z``.
+
+    If all confident experts have weight zero the confidences alone decide; if all sleep, nothing is restricted.
+    """
+    if not confidence.any():
+        return weights
+    shares = confidence * weights
+    return normalise(shares if shares.sum() > TINY else confidence)
+
+
+def over_experts(value: Any, like: Floats) -> Floats:
+    """A value of the whole pool, or one per expert, made to broadcast against per-expert arrays."""
+    value = np.asarray(value, dtype=np.float64)
+    return value if value.ndim >= like.ndim else value[..., np.newaxis]
+
+
+class ExpertAlgorithm(BaseEstimator, ABC):
+    """Base class of all expert algorithms, and the protocol for one's own.
+
+    A subclass defines ``__init__`` with its parameters, as any scikit-learn estimator, ``prior`` among them,
+    and three methods that neither keep nor change anything:
+
+    ``_initial_state(prior, rate, horizon)``
+        The state before the first round, a dictionary. ``prior`` has shape ``(..., K)``: the last axis is the
+        experts, the axes before it are independent copies of the algorithm that run side by side (the reductions
+        use them). ``rate`` is None, or a learning rate that takes precedence over the algorithm's own: one for
+        each copy, shape ``prior.shape[:-1]``, or one for each expert, shape ``prior.shape``. ``horizon`` is None,
+        or the number of rounds to come. Both may be ignored.
+    ``_distribution(state)``
+        The weights to play now, shape ``(..., K)``, summing to one over the last axis.
+    ``_next_state(state, weights, losses)``
+        The state after a round in which ``weights`` were played and ``losses`` were seen, with |losses| <= 1.
+
+    Arrays in the state with at least as many axes as ``prior`` have the experts on their last axis; everything else
+    belongs to the pool as a whole. ``state["rounds"]``, the number of rounds learned, is kept for you. With that,
+    sleeping experts, ``run``, adding and dropping experts, pickling and use inside the reductions all work.
+
+    Notes
+    -----
+    **Sleeping experts.** With confidences ``a`` (``awake``; a NaN loss is ``a = 0``), ``p ∝ a·w`` is played and the
+    algorithm learns from ``a(i) ℓ(i) + (1 - a(i)) p·ℓ``: an expert that sleeps is charged what the mixture lost. The
+    instantaneous regret against expert ``i`` is then exactly ``a(i) (p·ℓ - ℓ(i))``, so every regret bound holds for
+    the confidence-rated regret. A round in which all sleep changes nothing and is not counted.
+    """
+
+    prior: ArrayLike | None
+    n_experts_: int
+    state_: State
+
+    # The protocol ------------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def _initial_state(self, prior: Floats, rate: Any = None, horizon: int | None = None) -> State: ...
+
+    @abstractmethod
+    def _distribution(self, state: State) -> Floats: ...
+
+    @abstractmethod
+    def _next_state(self, state: State, weights: Floats, losses: Floats) -> State: ...
+
+    def _check_parameters(self) -> None:
+        """Raise a ValueError that names a parameter outside its domain."""
+
+    # What the protocol gives ---------------------------------------------------------------------------------------
+
+    @property
+    def n_rounds_(self) -> int:
+        """Rounds learned so far."""
+        return int(self.state_["rounds"]) if hasattr(self, "state_") else 0
+
+    def weights(self, n_experts: int | None = None, awake: ArrayLike | None = None) -> Floats:
+        """The distribution to play now.
+
+        Parameters
+        ----------
+        n_experts : int, optional
+            Number of experts; needed before the first round only.
+        awake : array-like of shape (n_experts,), optional
+            Confidences in [0, 1]; 0 is asleep. None: all awake.
+
+        Returns
+        -------
+        ndarray of shape (n_experts,)
+        """
+        if not hasattr(self, "state_"):
+            if n_experts is None:
+                raise ValueError("n_experts is needed before the first round")
+            self._begin(n_experts)
+        elif n_experts is not None and n_experts != self.n_experts_:
+            raise ValueError(f"n_experts={n_experts!r}, but this algorithm runs over {self.n_experts_}")
+        played = self._current_weights()
+        if awake is None:
+            return played
+        # Zeros stand for the losses: only the confidences are checked here.
+        _, confidence = check_rounds(np.zeros((1, self.n_experts_)), [awake], self.n_experts_, self.n_rounds_)
+        return played if confidence is None else restrict(played, confidence[0])
+
+    def update(self, losses: ArrayLike, awake: ArrayLike | None = None) -> Self:
+        """Learn one round.
+
+        Parameters
+        ----------
+        losses : array-like of shape (n_experts,)
+            Losses in [0, 1]; NaN: the expert was asleep.
+        awake : array-like of shape (n_experts,), optional
+            Confidences in [0, 1] with which the experts took part.
+
+        Returns
+        -------
+        self
+        """
+        if np.ndim(losses) != 1:
+            raise ValueError(f"update takes the losses of one round, shape (n_experts,); got {np.shape(losses)}")
+        self.run(np.asarray(losses)[np.newaxis], None if awake is None else np.asarray(awake)[np.newaxis])
+        return self
+
+    def run(self, losses: ArrayLike, awake: ArrayLike | None = None) -> Floats:
+        """Learn many rounds, going on from the current state.
+
+        Parameters
+        ----------
+        losses : array-like of shape (n_rounds, n_experts)
+            Losses in [0, 1]; NaN: the expert was asleep in that round.
+        awake : array-like of shape (n_rounds, n_experts), optional
+            Confidences in [0, 1].
+
+        Returns
+        -------
+        ndarray of shape (n_rounds, n_experts)
+            Row t is what was played in round t, before its losses were seen.
+        """
+        losses, confidence = check_rounds(losses, awake, getattr(self, "n_experts_", None), self.n_rounds_)
+        horizon = self._horizon()
+        if horizon is not None and self.n_rounds_ + len(losses) > horizon:
+            raise ValueError(f"round {horizon} would exceed the horizon of {horizon} rounds (counted from 0)")
+        if not hasattr(self, "state_"):
+            self._begin(losses.shape[1])
+        return self._play_rounds(losses, confidence)
+
+    def add_expert(self, prior: float | None = None) -> int:
+        """Let a new expert join; it starts as one that has slept until now.
+
+        Parameters
+        ----------
+        prior : float, optional
+            Its share of the prior, in (0, 1); the others' shares shrink to ``1 - prior`` together.
+            None: ``1 / n_experts`` with the new one counted.
+
+        Returns
+        -------
+        int
+            The new expert's index, the last.
+        """
+        self._check_started("add_expert")
+        share = 1.0 / (self.n_experts_ + 1) if prior is None else prior
+        check_number("prior", share, 0.0, 1.0, low_open=True, high_open=True)
+        # The others' priors stay as they are, so the newcomer's is stated in the same unnormalised units.
+        mass = self.prior_mass_ * share / (1.0 - share)
+        self.state_ = self._with_newcomer(self.state_, self._newcomer_state(self.state_, np.array([mass])))
+        self.prior_mass_ += mass
+        self.n_experts_ += 1
+        return self.n_experts_ - 1
+
+    def drop_expert(self, index: int) -> None:
+        """Remove an expert; those behind it move up by one."""
+        self._check_started("drop_expert")
+        if not -self.n_experts_ <= index < self.n_experts_:
+            raise ValueError(f"there is no expert {index}: there are {self.n_experts_}")
+        if self.n_experts_ == 1:
+            raise ValueError("the last expert cannot be dropped")
+        self.state_ = self._without(self.state_, index % self.n_experts_)
+        self.n_experts_ -= 1
+
+    # Inside -----------------------------------------------------------------------------------------------------
+
+    def _begin(self, n_experts: int) -> None:
+        if isinstance(n_experts, bool) or not isinstance(n_experts, int | np.integer) or n_experts < 1:
+            raise ValueError(f"n_experts={n_experts!r} must be a positive integer")
+        self._check_parameters()
+        prior = check_prior(self.prior, int(n_experts))
+        self.state_ = self._start(prior, horizon=self._horizon())
+        self.n_experts_ = int(n_experts)
+        self.prior_mass_ = 1.0
+
+    def _check_started(self, method: str) -> None:
+        if not hasattr(self, "state_"):
+            raise ValueError(f"{method} needs a pool: call weights(n_experts) first")
+
+    def _start(self, prior: Floats, rate: Any = None, horizon: int | None = None) -> State:
+        return {**self._initial_state(prior, rate, horizon), "rounds": 0}
+
+    def _step(self, state: State, weights: Floats, losses: Floats) -> State:
+        return {**self._next_state(state, weights, losses), "rounds": state["rounds"] + 1}
+
+    def _newcomer_state(self, state: State, prior: Floats, rate: Any = None) -> State:
+        """What joins the state with experts of this prior, stated in the units of the present ones'."""
+        return self._start(prior, rate, self._horizon())
+
+    def _horizon(self) -> int | None:
+        return getattr(self, "horizon", None)
+
+    def _rated_losses(self, played: Floats, losses: Floats, confidence: Floats) -> Floats:
+        """What is learned from: each expert's loss, or the mixture's as far as the expert slept."""
+        mixture = played @ losses
+        return mixture + confidence * (losses - mixture)
+
+    def _current_weights(self) -> Floats:
+        return self._distribution(self.state_)
+
+    def _play_rounds(self, losses: Floats, confidence: Floats | None) -> Floats:
+        played = np.empty_like(losses)
+        state = self.state_
+        for t, loss in enumerate(losses):
+            own = self._distribution(state)
+            if confidence is None:
+                played[t] = own
+            else:
+                played[t] = restrict(own, confidence[t])
+                if not confidence[t].any():
+                    continue
+                loss = self._rated_losses(played[t], loss, confidence[t])
+            state = self._step(state, own, loss)
+        self.state_ = state  # only now: an interrupted run leaves the state as it was
+        return played
+
+    def _with_newcomer(self, state: State, newcomer: State) -> State:
+        return join(state, newcomer, _expert_axis)
+
+    def _without(self, state: State, index: int | slice) -> State:
+        return leave(state, index, _expert_axis)
+
+
+def _expert_axis(value: Floats) -> int | None:
+    return -1 if value.ndim >= 1 else None
+
+
+def join(state: State, newcomer: State, axis_of: Callable[[Floats], int | None]) -> State:
+    """Append a newcomer's entries to every array that has an axis of experts."""
+
+    def joined(value: Any, entry: Any) -> Any:
+        axis = axis_of(value) if isinstance(value, np.ndarray) else None
+        if axis is None:
+            return value
+        shape = list(value.shape)
+        shape[axis] = entry.shape[axis]
+        return np.concatenate([value, np.broadcast_to(entry, shape)], axis=axis)
+
+    return {name: joined(value, newcomer[name]) for name, value in state.items()}
+
+
+def leave(state: State, index: int | slice, axis_of: Callable[[Floats], int | None]) -> State:
+    """Delete entries from every array that has an axis of experts."""
+
+    def left(value: Any) -> Any:
+        axis = axis_of(value) if isinstance(value, np.ndarray) else None
+        return value if axis is None else np.delete(value, index, axis=axis)
+
+    return {name: left(value) for name, value in state.items()}

@@ -1,0 +1,62 @@
+"""Bernstein online aggregation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ._base import ExpertAlgorithm, State, softmax
+from ._exponential import mixture_loss
+from ._validation import Floats
+
+#: The constant in front of the second moment, as in opera 1.2.2.
+CURVATURE = 2.2
+
+
+class BOA(ExpertAlgorithm):
+    """Bernstein online aggregation [1]_ with the adaptive rates of opera 1.2.2, a forecasters' favourite.
+
+    Parameters
+    ----------
+    prior : array-like of shape (n_experts,), optional
+        Prior over the experts. None: uniform.
+
+    Notes
+    -----
+    ``Q += 2.2 r²``, ``η = 1/sqrt(Q)``, ``G += r - η r²``, ``p ∝ prior · η · exp(η G)``. An expert whose regret has always
+    been exactly zero (asleep, or tied with the mixture) has no rate of its own and takes the largest of the others'.
+    The rule is free of the losses' scale.
+
+    References
+    ----------
+    .. [1] Wintenberger: Optimal learning with Bernstein online aggregation. 2017.
+
+    Examples
+    --------
+    >>> from ltm_sklearn.experts import BOA
+    >>> BOA().update([0.0, 1.0]).weights().round(3)
+    array([0.794, 0.206])
+    """
+
+    def __init__(self, *, prior: ArrayLike | None = None) -> None:
+        self.prior = prior
+
+    def _initial_state(self, prior: Floats, rate: Any = None, horizon: int | None = None) -> State:
+        return {"log_prior": np.log(prior), "gain": np.zeros_like(prior), "second_moment": np.zeros_like(prior)}
+
+    def _rate(self, state: State) -> Floats:
+        seen = state["second_moment"] > 0.0
+        rate = np.where(seen, 1.0 / np.sqrt(np.where(seen, state["second_moment"], 1.0)), 0.0)
+        hottest = rate.max(axis=-1, keepdims=True)
+        return np.where(seen, rate, np.where(hottest > 0.0, hottest, 1.0))
+
+    def _distribution(self, state: State) -> Floats:
+        rate = self._rate(state)
+        return softmax(state["log_prior"] + np.log(rate) + rate * state["gain"])
+
+    def _next_state(self, state: State, weights: Floats, losses: Floats) -> State:
+        regret = mixture_loss(weights, losses) - losses
+        after = {**state, "second_moment": state["second_moment"] + CURVATURE * regret**2}
+        return {**after, "gain": state["gain"] + regret - self._rate(after) * regret**2}

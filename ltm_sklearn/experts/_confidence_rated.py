@@ -1,0 +1,76 @@
+"""The confidence-rated (sleeping) expert problem, reduced to the plain one as in the paper's Section 2."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ._ada_normal_hedge import AdaNormalHedge
+from ._base import ExpertAlgorithm, State
+from ._validation import Floats, check_plugin
+
+
+class ConfidenceRated(ExpertAlgorithm):
+    """The reduction of confidence-rated experts to plain ones, for any algorithm that follows the protocol.
+
+    With confidences ``z`` (``awake``), ``p ∝ z·w`` is played, where ``w`` is the algorithm's own distribution, and the
+    algorithm is fed ``c(i) = -z(i) r(i)`` with ``r = p·ℓ - ℓ``; then ``w·c = 0``.
+
+    All algorithms here know confidences by themselves; they learn from ``c + p·ℓ``, which stays a loss in [0, 1] and has
+    the same regrets. This class is the paper's form of it, on which the other two reductions rest.
+
+    Parameters
+    ----------
+    algorithm : ExpertAlgorithm, optional
+        Algorithm with static regret. None: ``AdaNormalHedge()``.
+    prior : array-like of shape (n_experts,), optional
+        Prior over the experts. None: uniform.
+
+    Examples
+    --------
+    >>> from ltm_sklearn.experts import ConfidenceRated, Prod
+    >>> rated = ConfidenceRated(Prod(rate=0.5))
+    >>> rated.weights(3, awake=[1.0, 0.5, 0.0])
+    array([0.66666667, 0.33333333, 0.        ])
+    >>> rated.update([0.0, 1.0, 0.5], awake=[1.0, 0.5, 0.0]).weights().round(3)
+    array([0.389, 0.278, 0.333])
+    """
+
+    def __init__(self, algorithm: ExpertAlgorithm | None = None, *, prior: ArrayLike | None = None) -> None:
+        self.algorithm = algorithm
+        self.prior = prior
+
+    def _inner(self) -> ExpertAlgorithm:
+        return AdaNormalHedge() if self.algorithm is None else self.algorithm
+
+    def _check_parameters(self) -> None:
+        check_plugin("algorithm", self._inner())
+
+    def _horizon(self) -> int | None:
+        return self._inner()._horizon()
+
+    def _initial_state(self, prior: Floats, rate: Any = None, horizon: int | None = None) -> State:
+        return self._inner()._initial_state(prior, rate, horizon)
+
+    def _distribution(self, state: State) -> Floats:
+        return self._inner()._distribution(state)
+
+    def _next_state(self, state: State, weights: Floats, losses: Floats) -> State:
+        return self._inner()._next_state(state, weights, losses)
+
+    def _newcomer_state(self, state: State, prior: Floats, rate: Any = None) -> State:
+        return {**self._inner()._newcomer_state(state, prior, rate), "rounds": 0}
+
+    def _with_newcomer(self, state: State, newcomer: State) -> State:
+        return self._inner()._with_newcomer(state, newcomer)
+
+    def _without(self, state: State, index: int | slice) -> State:
+        return self._inner()._without(state, index)
+
+    def _rated_losses(self, played: Floats, losses: Floats, confidence: Floats) -> Floats:
+        return confidence * (losses - played @ losses)
+
+    def _play_rounds(self, losses: Floats, confidence: Floats | None) -> Floats:
+        return super()._play_rounds(losses, np.ones_like(losses) if confidence is None else confidence)

@@ -1,0 +1,130 @@
+"""The default algorithm: Algorithm 2 with tight constants over the models and a set of trackers, anytime."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ._base import ExpertAlgorithm, State, normalise
+from ._trackers import RATES as TRACKER_RATES
+from ._trackers import initial_trackers, next_trackers, tracker_weights
+from ._validation import Floats, check_horizon
+
+#: Learning rates η_j of Algorithm 2; each pair (expert, rate) is a cell.
+RATES = 0.45 / 4.0 ** np.arange(5)
+#: Share of the prior that the models have together; the trackers have the rest.
+MODELS_SHARE = 0.1
+#: No cell's potential falls below this part of its prior.
+POTENTIAL_FLOOR = 1e-9
+
+_PER_MODEL = ("cell_prior", "potential", "confidence", "tracked", "remembered")
+
+
+class LongTermMemory(ExpertAlgorithm):
+    """The default: finds again at once what was good before. No parameters, no horizon.
+
+    Algorithm 2 of the paper (:class:`BestOfBothWorlds`) with tight constants, run over the K models and a few
+    *trackers*, small memory algorithms that follow the best model at different paces (see the theory page).
+
+    Parameters
+    ----------
+    horizon : int, optional
+        Number of rounds, if known; the confidences' switching share is then 1/horizon throughout.
+    prior : array-like of shape (n_experts,), optional
+        Prior over the experts. None: uniform.
+
+    Notes
+    -----
+    With ``r(e) = p·ℓ - ℓ(e)`` for models and trackers alike, a round does, for each rate η,
+
+    - potential: ``W ← W (1 + η z r)``, and ``p(e) ∝ Σ_η η W z``; what trackers get is spread over the models by their
+      weights;
+    - confidence of a model: ``g = r - η|r|``, ``a = z (1 + η g)``, ``z ← (1-γ) a/(a + 1 - z) + γ/2`` with
+      ``γ = 1/(t + 2)``. A tracker switches by itself; its confidence is 1.
+
+    For any sequence of models with S segments over n distinct ones, and each of its models i with any rate η,
+    ``Σ_{t: i_t = i} r <= [ln((1 + 1e-9 T)/prior(i, η)) + cost of i's comings and goings]/η + η Σ_{t: i_t = i} (|r| + g²)``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ltm_sklearn.experts import LongTermMemory
+    >>> a_is_good, b_is_good = np.tile([0.0, 1.0], (100, 1)), np.tile([1.0, 0.0], (100, 1))
+    >>> algorithm = LongTermMemory()
+    >>> for phase in [a_is_good, b_is_good, a_is_good, b_is_good]:
+    ...     played = algorithm.run(phase)
+    ...     print(round((played * phase).sum(), 2))
+    """
+
+    def __init__(self, *, horizon: int | None = None, prior: ArrayLike | None = None) -> None:
+        self.horizon = horizon
+        self.prior = prior
+
+    # The trackers' rates; tests take them away to compare with BestOfBothWorlds.
+    _tracker_rates = TRACKER_RATES
+
+    def _check_parameters(self) -> None:
+        check_horizon(self.horizon)
+
+    def _initial_state(self, prior: Floats, rate: Any = None, horizon: int | None = None) -> State:
+        if prior.ndim != 1:
+            raise ValueError("LongTermMemory cannot be the switching algorithm of a reduction")
+        n_trackers = len(self._tracker_rates)
+        models_share = self._models_share()
+        cell_prior = np.tile(models_share * prior / len(RATES), (len(RATES), 1))
+        tracker_prior = np.full((len(RATES), n_trackers), (1.0 - models_share) / max(n_trackers * len(RATES), 1))
+        return {
+            "horizon": horizon,
+            "cell_prior": cell_prior,
+            "potential": cell_prior,
+            "confidence": np.full_like(cell_prior, 0.5),
+            "tracker_prior": tracker_prior,
+            "tracker_potential": tracker_prior,
+            **initial_trackers(prior, n_trackers),
+        }
+
+    def _models_share(self) -> float:
+        return MODELS_SHARE if len(self._tracker_rates) else 1.0
+
+    def _distribution(self, state: State) -> Floats:
+        models = RATES @ (state["potential"] * state["confidence"])
+        trackers = RATES @ state["tracker_potential"]
+        return normalise(models + trackers @ tracker_weights(state))
+
+    def _next_state(self, state: State, weights: Floats, losses: Floats) -> State:
+        mixture = weights @ losses
+        regret = mixture - losses
+        tracker_regret = mixture - tracker_weights(state) @ losses
+        rates = RATES[:, np.newaxis]
+        confidence = state["confidence"]
+
+        potential = state["potential"] * (1.0 + rates * confidence * regret)
+        tracker_potential = state["tracker_potential"] * (1.0 + rates * tracker_regret)
+        awake = confidence * (1.0 + rates * (regret - rates * np.abs(regret)))
+        share = 1.0 / (state["horizon"] or state["rounds"] + 3)
+        return {
+            **state,
+            "potential": np.maximum(potential, POTENTIAL_FLOOR * state["cell_prior"]),
+            "tracker_potential": np.maximum(tracker_potential, POTENTIAL_FLOOR * state["tracker_prior"]),
+            "confidence": (1.0 - share) * awake / (awake + 1.0 - confidence) + share / 2.0,
+            **next_trackers(state, losses, self._tracker_rates),
+        }
+
+    def _newcomer_state(self, state: State, prior: Floats, rate: Any = None) -> State:
+        part = prior / (state["cell_prior"].sum() / self._models_share())
+        cells = np.broadcast_to(part, (*state["tracked"].shape[:-1], len(prior)))
+        return {**super()._newcomer_state(state, prior, rate), "tracked": cells, "remembered": cells}
+
+    def _with_newcomer(self, state: State, newcomer: State) -> State:
+        return self._with_models(
+            state, {name: np.concatenate([state[name], newcomer[name]], axis=-1) for name in _PER_MODEL}
+        )
+
+    def _without(self, state: State, index: int | slice) -> State:
+        return self._with_models(state, {name: np.delete(state[name], index, axis=-1) for name in _PER_MODEL})
+
+    def _with_models(self, state: State, models: State) -> State:
+        cells = {name: normalise(models[name]) for name in ("tracked", "remembered")}
+        return {**state, **models, **cells}

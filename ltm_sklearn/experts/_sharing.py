@@ -1,0 +1,214 @@
+"""Fixed Share and Share-θ: after each loss update every expert gets a little weight back.
+
+Both keep a distribution ``w``. A round turns it into the posterior ``ẇ ∝ w · exp(-η ℓ)`` and shares:
+Fixed Share with the prior, Share-θ with an average ``v`` of past posteriors, its memory.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ._base import ExpertAlgorithm, State, normalise, over_experts, softmax
+from ._validation import Floats, check_horizon, check_number, check_option
+
+#: No shared weight falls below this, so that no expert is lost to underflow.
+WEIGHT_FLOOR = 1e-300
+
+_LARGEST_RATE = {"exponential": np.inf, "second_order": 0.2, "prod": 0.5}
+
+
+class Sharing(ExpertAlgorithm):
+    """The loss update, the rates and their schedules that both have in common."""
+
+    rate: float | None
+    switching: float | None
+    horizon: int | None
+
+    def _check_parameters(self) -> None:
+        check_number("rate", self.rate, 0.0, np.inf, low_open=True, high_open=True)
+        check_number("switching", self.switching, 0.0, 1.0)
+        check_horizon(self.horizon)
+
+    def _initial_state(self, prior: Floats, rate: Any = None, horizon: int | None = None) -> State:
+        rate = self.rate if rate is None else np.asarray(rate, dtype=np.float64)
+        return {"prior": prior, "weights": normalise(prior), "rate": rate, "horizon": horizon}
+
+    def _newcomer_state(self, state: State, prior: Floats, rate: Any = None) -> State:
+        # A newcomer has its prior's part of whatever has been handed out among the experts.
+        part = prior / state["prior"].sum()
+        handed_out = [name for name in ("weights", "memory", "past_sum") if name in state]
+        shares = {name: part * state[name].sum(axis=-1, keepdims=True) for name in handed_out}
+        return {**super()._newcomer_state(state, prior, rate), **shares}
+
+    def _distribution(self, state: State) -> Floats:
+        return normalise(state["weights"])
+
+    def _rate(self, state: State, round_: int) -> Floats:
+        """The learning rate of a round, counted from 1."""
+        if state["rate"] is not None:
+            return over_experts(state["rate"], state["weights"])
+        return np.asarray(self._scheduled_rate(state["weights"].shape[-1], state["horizon"] or round_))
+
+    def _scheduled_rate(self, n_experts: int, rounds: int) -> float:
+        return float(np.sqrt(8.0 * np.log(max(n_experts, 2) * (rounds + 1.0)) / rounds))
+
+    def _posterior(self, state: State, weights: Floats, losses: Floats) -> Floats:
+        """``ẇ ∝ w · exp(-η ℓ)``, flattened by the power ``η'/η`` if the next round's rate η' is smaller.
+
+        The power keeps ``ln(1/w)/η`` from growing by more than ``(1/η' - 1/η) ln K``, so the bound survives a falling
+        rate.
+        """
+        now = state["rounds"] + 1
+        rate = self._rate(state, now)
+        log_posterior = np.log(np.maximum(weights, WEIGHT_FLOOR)) + self._log_factor(rate, losses)
+        if state["rate"] is None:
+            log_posterior *= self._rate(state, now + 1) / rate
+        return softmax(log_posterior)
+
+    def _log_factor(self, rate: Floats, losses: Floats) -> Floats:
+        return -rate * losses
+
+    def _share(self, value: Any, state: State) -> Floats:
+        """A sharing rate after the coming round t: as given, 1/horizon, or 1/(t + 2)."""
+        if value is None:
+            value = 1.0 / (state["horizon"] or state["rounds"] + 3)
+        return over_experts(value, state["weights"])
+
+
+class FixedShare(Sharing):
+    """Fixed Share [1]_: tracks the best sequence of experts, without memory.
+
+    Parameters
+    ----------
+    rate : float, optional
+        Learning rate η. None: falls with the rounds, or is set from ``horizon``.
+    switching : float, optional
+        Share α of the weight that is spread by the prior after each round. None: ``1/horizon``, or ``1/(t + 2)``.
+    rule : {"exponential", "second_order", "prod"}, default="exponential"
+        Each weight is multiplied by ``exp(-η ℓ)``, ``exp(-η ℓ - η² ℓ²)`` (the paper's "Fixed-share Variant";
+        rates up to 1/5) or ``1 - η ℓ`` (rates up to 1/2).
+    horizon : int, optional
+        Number of rounds, if known.
+    prior : array-like of shape (n_experts,), optional
+        Prior over the experts. None: uniform.
+
+    Notes
+    -----
+    Against a sequence of S segments the regret is at most ``(1/η) [S ln K + (S-1) ln(1/α) + (T-S) ln(1/(1-α))]`` plus
+    ``η T/8`` ("exponential") or ``η Σ ℓ²`` along the sequence (the others).
+
+    References
+    ----------
+    .. [1] Herbster, Warmuth: Tracking the best expert. 1998.
+
+    Examples
+    --------
+    >>> from ltm_sklearn.experts import FixedShare
+    >>> FixedShare(rate=1.0, switching=0.1).update([0.0, 1.0]).weights().round(3)
+    array([0.708, 0.292])
+    """
+
+    def __init__(
+        self,
+        rate: float | None = None,
+        switching: float | None = None,
+        rule: str = "exponential",
+        *,
+        horizon: int | None = None,
+        prior: ArrayLike | None = None,
+    ) -> None:
+        self.rate = rate
+        self.switching = switching
+        self.rule = rule
+        self.horizon = horizon
+        self.prior = prior
+
+    def _check_parameters(self) -> None:
+        check_option("rule", self.rule, tuple(_LARGEST_RATE))
+        super()._check_parameters()
+        check_number("rate", self.rate, 0.0, _LARGEST_RATE[self.rule])
+
+    def _scheduled_rate(self, n_experts: int, rounds: int) -> float:
+        return min(_LARGEST_RATE[self.rule], super()._scheduled_rate(n_experts, rounds))
+
+    def _log_factor(self, rate: Floats, losses: Floats) -> Floats:
+        if self.rule == "exponential":
+            return -rate * losses
+        if self.rule == "second_order":
+            return -rate * losses - (rate * losses) ** 2
+        return np.log1p(-rate * losses)
+
+    def _next_state(self, state: State, weights: Floats, losses: Floats) -> State:
+        switching = self._share(self.switching, state)
+        posterior = self._posterior(state, weights, losses)
+        return {**state, "weights": (1.0 - switching) * posterior + switching * normalise(state["prior"])}
+
+
+class ShareTheta(Sharing):
+    """Share-θ [1]_: Fixed Share that shares with a running average of its own past, so it remembers.
+
+    Parameters
+    ----------
+    rate : float, optional
+        Learning rate η. None: falls with the rounds, or is set from ``horizon``.
+    switching : float, optional
+        Share α of the weight that is taken from memory after each round. None: ``1/horizon``, or ``1/(t + 2)``.
+    memory : float, optional
+        Rate θ at which memory takes up the present; 0 is Fixed Share. None: ``1/horizon``, or ``1/(t + 2)``.
+    horizon : int, optional
+        Number of rounds, if known.
+    prior : array-like of shape (n_experts,), optional
+        Prior over the experts. None: uniform.
+
+    Notes
+    -----
+    ``w ← (1-α) ẇ + α v`` and then ``v ← (1-θ) v + θ ẇ``. With k switches among n experts the regret is at most
+    ``(1/η) [n ln K + k ln(1/α) + (T-1-k) ln(1/(1-α)) + (k-n+1) ln(1/θ) + A ln(1/(1-θ))] + η T/8`` where A counts the
+    rounds over which the n experts, once seen or still to come, wait for their turn; at most ``n T``.
+
+    References
+    ----------
+    .. [1] Robinson, Herbster: Improved regret bounds for tracking experts with memory. 2021.
+
+    Examples
+    --------
+    >>> from ltm_sklearn.experts import ShareTheta
+    >>> tracker = ShareTheta(rate=1.0, switching=0.1, memory=0.01)
+    >>> tracker.update([0.0, 1.0]).weights().round(3)
+    array([0.708, 0.292])
+    """
+
+    def __init__(
+        self,
+        rate: float | None = None,
+        switching: float | None = None,
+        memory: float | None = None,
+        *,
+        horizon: int | None = None,
+        prior: ArrayLike | None = None,
+    ) -> None:
+        self.rate = rate
+        self.switching = switching
+        self.memory = memory
+        self.horizon = horizon
+        self.prior = prior
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_number("memory", self.memory, 0.0, 1.0)
+
+    def _initial_state(self, prior: Floats, rate: Any = None, horizon: int | None = None) -> State:
+        return {**super()._initial_state(prior, rate, horizon), "memory": normalise(prior)}
+
+    def _next_state(self, state: State, weights: Floats, losses: Floats) -> State:
+        switching, theta = self._share(self.switching, state), self._share(self.memory, state)
+        posterior = self._posterior(state, weights, losses)
+        memory = state["memory"]
+        return {
+            **state,
+            "weights": (1.0 - switching) * posterior + switching * memory,
+            "memory": np.maximum((1.0 - theta) * memory + theta * posterior, WEIGHT_FLOOR),
+        }

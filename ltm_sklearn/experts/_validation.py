@@ -1,0 +1,116 @@
+"""Checks of what users hand in. Every message names the round, the expert and the value."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+
+#: How far outside [0, 1] a loss may lie and still count as rounding; it is then clipped.
+ROUNDING = 1e-9
+
+
+def check_rounds(
+    losses: ArrayLike, awake: ArrayLike | None, n_experts: int | None, first_round: int
+) -> tuple[Floats, Floats | None]:
+    """Losses (T, K) in [0, 1] and confidences (T, K), None if all are 1; asleep experts have loss 0.
+
+    ``first_round`` is the number of rounds learned before, for messages.
+    """
+    losses = _as_table(losses, "losses")
+    if n_experts is not None and losses.shape[1] != n_experts:
+        raise ValueError(f"losses have {losses.shape[1]} experts, but this algorithm runs over {n_experts}")
+    asleep = np.isnan(losses)
+    if awake is None:
+        confidence = None if not asleep.any() else np.where(asleep, 0.0, 1.0)
+    else:
+        confidence = _as_table(awake, "awake")
+        if confidence.shape != losses.shape:
+            raise ValueError(f"awake has shape {confidence.shape}, losses have {losses.shape}")
+        _check_unit_interval(confidence, "awake", first_round, tolerance=0.0)
+        confidence = np.where(asleep, 0.0, confidence)
+        if (confidence == 1.0).all():
+            confidence = None
+    if asleep.any():
+        losses = np.where(asleep, 0.0, losses)
+    _check_unit_interval(losses, "losses", first_round, tolerance=ROUNDING)
+    return np.ascontiguousarray(np.clip(losses, 0.0, 1.0)), confidence
+
+
+def _as_table(values: ArrayLike, name: str) -> Floats:
+    try:
+        table = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must be numbers: {error}") from None
+    if table.ndim != 2 or table.shape[1] == 0:
+        raise ValueError(
+            f"{name} must have one column per expert, shape (n_rounds, n_experts) in run and (n_experts,) "
+            f"in update; got shape {table.shape if table.ndim == 2 else np.shape(values)}"
+        )
+    return table
+
+
+def _check_unit_interval(table: Floats, name: str, first_round: int, tolerance: float) -> None:
+    inside = (table >= -tolerance) & (table <= 1.0 + tolerance)
+    if not inside.all():  # NaN is outside
+        at, expert = np.argwhere(~inside)[0]
+        raise ValueError(
+            f"{name} must lie in [0, 1]: round {first_round + at}, expert {expert} has {table[at, expert]!r} "
+            "(rounds and experts are counted from 0)"
+        )
+
+
+def check_prior(prior: ArrayLike | None, n_experts: int) -> Floats:
+    """A distribution over the experts with no zeros; None is uniform."""
+    if prior is None:
+        return np.full(n_experts, 1.0 / n_experts)
+    weights = np.asarray(prior, dtype=np.float64)
+    if weights.shape != (n_experts,):
+        raise ValueError(f"prior has shape {weights.shape}, but there are {n_experts} experts")
+    if not (np.isfinite(weights).all() and (weights > 0).all()):
+        worst = int(np.argmin(np.where(np.isfinite(weights), weights, -np.inf)))
+        raise ValueError(f"prior must be positive and finite: expert {worst} has {weights[worst]!r}")
+    return weights / weights.sum()
+
+
+def check_option(name: str, value: Any, options: tuple[Any, ...]) -> None:
+    """An option is one of a few values."""
+    if isinstance(value, bool) or value not in options:
+        raise ValueError(f"{name}={value!r} is not one of {', '.join(map(repr, options))}")
+
+
+def check_number(
+    name: str, value: Any, low: float, high: float, *, low_open: bool = False, high_open: bool = False
+) -> None:
+    """A number, or an array of them, lies in an interval; None passes."""
+    if value is None:
+        return
+    interval = f"{'(' if low_open else '['}{low:g}, {high:g}{')' if high_open else ']'}"
+    try:
+        values = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name}={value!r} must be a number in {interval}") from None
+    above = values > low if low_open else values >= low
+    below = values < high if high_open else values <= high
+    if values.size == 0 or not (above & below).all():
+        raise ValueError(f"{name}={value!r} must lie in {interval}")
+
+
+def check_horizon(horizon: Any) -> None:
+    """A horizon is None or a positive whole number."""
+    if horizon is not None and (
+        isinstance(horizon, bool) or not isinstance(horizon, int | np.integer) or horizon < 1
+    ):
+        raise ValueError(f"horizon={horizon!r} must be a positive integer or None")
+
+
+def check_plugin(name: str, algorithm: Any) -> None:
+    """What is plugged into a reduction follows the protocol, and its own parameters are in order."""
+    from ._base import ExpertAlgorithm
+
+    if not isinstance(algorithm, ExpertAlgorithm):
+        raise ValueError(f"{name}={algorithm!r} must be an instance of a subclass of ExpertAlgorithm")
+    algorithm._check_parameters()

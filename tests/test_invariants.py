@@ -1,0 +1,358 @@
+"""Properties that hold for any losses, any sleep and any order of the experts."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from pools import (
+    ALGORITHMS,
+    ANY_SIZE,
+    HORIZON,
+    REGRET_BASED,
+    WITH_HORIZON,
+    K,
+    assert_distribution,
+    drifting_losses,
+    for_each,
+    fractional_awake,
+    random_losses,
+    sleepy_losses,
+)
+
+from ltm_sklearn.experts import (
+    BOA,
+    AdaNormalHedge,
+    BestOfBothWorlds,
+    ConfidenceRated,
+    ExpertAlgorithm,
+    FixedShare,
+    Hedge,
+    MixingPastPosteriors,
+    Prod,
+    SimpleReduction,
+    Squint,
+)
+
+few = settings(deadline=None, max_examples=12)
+some = settings(deadline=None, max_examples=40)
+
+#: Losses from everywhere in [0, 1], its ends and their neighbourhood among them.
+EXTREMES = (0.0, 1.0, 0.5, 1e-300, 5e-324, 1e-160, 1e-17, 1.0 - 1e-16, 1.0 - 1e-9, 1e-9)
+any_loss = st.sampled_from(EXTREMES) | st.floats(0.0, 1.0)
+any_confidence = st.sampled_from((0.0, 1.0, 1e-300, 1e-17, 0.5)) | st.floats(0.0, 1.0)
+seeds = st.integers(0, 2**32 - 1)
+
+
+@st.composite
+def tables(draw, entries, max_rounds=12):
+    return draw(arrays(np.float64, (draw(st.integers(1, max_rounds)), K), elements=entries))
+
+
+# Weights are a distribution -----------------------------------------------------------------------------------
+
+
+@for_each(ALGORITHMS)
+@few
+@given(losses=tables(any_loss))
+def test_weights_are_a_distribution_for_any_losses(make, losses):
+    algorithm = make()
+    assert_distribution(algorithm.run(losses))
+    assert_distribution(algorithm.weights())
+
+
+@for_each(ALGORITHMS)
+@few
+@given(losses=tables(any_loss | st.just(np.nan)), data=st.data())
+def test_weights_are_a_distribution_for_any_sleep(make, losses, data):
+    awake = data.draw(arrays(np.float64, losses.shape, elements=any_confidence))
+    algorithm = make()
+    played = algorithm.run(losses, awake)
+    assert_distribution(played)
+    assert_distribution(algorithm.weights())
+    confidence = np.where(np.isnan(losses), 0.0, awake)
+    some_awake = confidence.any(axis=1, keepdims=True)
+    assert (played[(confidence == 0.0) & some_awake] == 0.0).all()
+
+
+def against_the_heaviest(weights):
+    return (weights == weights.max()).astype(float)
+
+
+def against_the_heavier_half(weights):
+    return (weights >= np.median(weights)).astype(float)
+
+
+def for_the_lightest(weights):
+    return (weights > weights.min()).astype(float)
+
+
+def in_proportion(weights):
+    return weights / weights.max()
+
+
+def inverse(weights):
+    return 1.0 - weights / weights.max()
+
+
+ADVERSARIES = (against_the_heaviest, against_the_heavier_half, for_the_lightest, in_proportion, inverse)
+
+
+@for_each(ALGORITHMS)
+@pytest.mark.parametrize("adversary", ADVERSARIES)
+def test_weights_are_a_distribution_against_an_adversary(make, adversary):
+    algorithm = make()
+    for _ in range(60):
+        weights = algorithm.weights(K)
+        assert_distribution(weights)
+        algorithm.update(adversary(weights))
+    assert_distribution(algorithm.weights())
+
+
+TINY_DIFFERENCES = {
+    "denormal": (0.0, 5e-324),
+    "1e-300": (0.0, 1e-300),
+    "1e-160": (0.0, 1e-160),
+    "1e-17": (0.0, 1e-17),
+    "below-one": (1.0, 1.0 - 1e-16),
+    "around-half": (0.5, 0.5 + 2.0**-53),
+    "far": (1e-300, 1.0 - 1e-16),
+    "ends": (0.0, 1.0),
+}
+
+
+@for_each(ALGORITHMS)
+def test_weights_are_a_distribution_in_long_runs_at_any_scale(make):
+    for low, high in TINY_DIFFERENCES.values():
+        algorithm = make()
+        losses = np.where(drifting_losses(HORIZON, K) > 0.5, high, low)
+        losses[: HORIZON // 4] = [high, low, high, high]
+        assert_distribution(algorithm.run(losses))
+
+
+LONG = {name: make for name, make in ALGORITHMS.items() if name not in WITH_HORIZON and name != "tv-all"}
+
+
+@for_each(LONG)
+def test_no_expert_is_lost_in_a_long_run(make):
+    """One expert is best for long, then another: the weights move over, however slowly."""
+    algorithm = make()
+    first, second = np.ones(K), np.ones(K)
+    first[0] = second[K - 1] = 0.0
+    assert_distribution(algorithm.run(np.tile(first, (400, 1))))
+    assert algorithm.weights().argmax() == 0
+    assert_distribution(algorithm.run(np.tile(second, (1000, 1))))
+    assert algorithm.weights().argmax() == K - 1
+
+
+# What the plug-ins are fed ------------------------------------------------------------------------------------
+
+
+class Recorder(ExpertAlgorithm):
+    """Does what another algorithm does, and notes each round's weights and losses."""
+
+    def __init__(self, algorithm, prior=None):
+        self.algorithm = algorithm
+        self.prior = prior
+        self.seen = []
+
+    def _initial_state(self, prior, rate=None, horizon=None):
+        return self.algorithm._initial_state(prior, rate, horizon)
+
+    def _distribution(self, state):
+        return self.algorithm._distribution(state)
+
+    def _next_state(self, state, weights, losses):
+        self.seen.append((weights, losses))
+        return self.algorithm._next_state(state, weights, losses)
+
+
+PLUGGED = (Hedge(), Hedge(variant=1), Hedge(variant=2), Prod(), AdaNormalHedge(), Squint(), BOA())
+each_plugged = pytest.mark.parametrize("plugged", PLUGGED, ids=repr)
+
+
+REDUCTIONS = {
+    "rated": ConfidenceRated,
+    "simple": SimpleReduction,
+    "simple-no-bias": lambda static: SimpleReduction(static, bias=0.0),
+    "best-paper": lambda static: BestOfBothWorlds(static),
+    "best-tight": lambda static: BestOfBothWorlds(static, constants="tight"),
+    "best-past": lambda static: BestOfBothWorlds(static, MixingPastPosteriors(), horizon=100),
+}
+
+
+@for_each(REDUCTIONS)
+@each_plugged
+@settings(deadline=None, max_examples=5)
+@given(losses=tables(any_loss | st.just(np.nan)), data=st.data())
+def test_static_algorithm_of_a_reduction_is_fed_losses_of_mean_zero(make, plugged, losses, data):
+    awake = data.draw(arrays(np.float64, losses.shape, elements=st.sampled_from((0.0, 0.3, 1.0, 1.0))))
+    static = Recorder(plugged)
+    algorithm = make(static)
+    algorithm.run(losses, awake)
+    assert len(static.seen) == algorithm.n_rounds_
+    for weights, fed in static.seen:
+        assert_distribution(weights)
+        assert (np.abs(fed) <= 1.0).all()
+        assert abs(weights @ fed) <= 1e-14
+
+
+@each_plugged
+@few
+@given(losses=tables(any_loss | st.just(np.nan)), data=st.data())
+def test_regret_to_the_own_distribution_is_the_confidence_rated_regret(plugged, losses, data):
+    awake = data.draw(arrays(np.float64, losses.shape, elements=st.sampled_from((0.0, 0.01, 0.3, 1.0))))
+    confidence = np.where(np.isnan(losses), 0.0, awake)
+    known = np.nan_to_num(losses)
+    counted = confidence.any(axis=1)
+    for algorithm, low in ((Recorder(plugged), 0.0), (ConfidenceRated(Recorder(plugged)), -1.0)):
+        played = algorithm.run(losses, awake)
+        expected = confidence * ((played * known).sum(axis=1, keepdims=True) - known)
+        seen = algorithm.seen if isinstance(algorithm, Recorder) else algorithm.algorithm.seen
+        assert len(seen) == counted.sum()
+        for (own, fed), regret in zip(seen, expected[counted], strict=True):
+            np.testing.assert_allclose(own @ fed - fed, regret, rtol=0, atol=1e-14)
+            assert ((fed >= low - 1e-15) & (fed <= 1.0 + 1e-15)).all()
+
+
+#: What a regret-based rule keeps of each expert.
+KEPT = ("gain", "regret", "magnitude", "second_moment", "log_weight")
+#: AdaNormalHedge.TV is left out: its copies are born and die. ML-Poly's rates see the largest regret of all.
+KEEPS = {
+    name: ALGORITHMS[name] for name in [*REGRET_BASED, "hedge-2", "prod", "adapt-ml-prod"] if name[:2] != "tv"
+}
+
+
+@for_each(KEEPS)
+@few
+@given(seed=seeds, sleeper=st.integers(0, K - 1))
+def test_sleeping_leaves_what_is_known_of_an_expert(make, seed, sleeper):
+    def known(algorithm):
+        state = algorithm.state_.get("static", algorithm.state_)
+        return {name: state[name].reshape(K, -1)[sleeper] for name in KEPT if name in state}
+
+    algorithm = make()
+    algorithm.run(random_losses(10, K, seed=seed))
+    before = known(algorithm)
+    assert before
+    losses = random_losses(10, K, seed=seed + 1)
+    losses[:, sleeper] = np.nan
+    algorithm.run(losses)
+    for name, value in known(algorithm).items():
+        np.testing.assert_allclose(value, before[name], rtol=1e-12, atol=1e-13)
+
+
+# Symmetries ---------------------------------------------------------------------------------------------------
+
+
+def reordered(algorithm, order):
+    prior = np.arange(1.0, K + 1.0)
+    algorithm.set_params(prior=prior[order])
+    if np.ndim(algorithm.get_params().get("rate")):
+        algorithm.set_params(rate=np.asarray(algorithm.rate)[order])
+    return algorithm
+
+
+@for_each(ALGORITHMS)
+@few
+@given(seed=seeds, order=st.permutations(range(K)))
+def test_permuting_experts_permutes_weights(make, seed, order):
+    losses = random_losses(30, K, seed=seed)
+    played = reordered(make(), list(range(K))).run(losses)
+    permuted = reordered(make(), order).run(losses[:, order])
+    np.testing.assert_allclose(permuted, played[:, order], rtol=1e-9, atol=1e-9)
+
+
+@for_each(ALGORITHMS)
+@few
+@given(seed=seeds, order=st.permutations(range(K)))
+def test_permuting_sleeping_experts_permutes_weights(make, seed, order):
+    losses, awake = sleepy_losses(30, K, seed=seed), fractional_awake(30, K, seed=seed + 1)
+    played = reordered(make(), list(range(K))).run(losses, awake)
+    permuted = reordered(make(), order).run(losses[:, order], awake[:, order])
+    np.testing.assert_allclose(permuted, played[:, order], rtol=1e-9, atol=1e-9)
+
+
+@for_each(ANY_SIZE)
+@pytest.mark.parametrize("losses", [(0.1, 0.4, 0.7), (0.2, 0.3, 0.4), (0.3, 0.5, 0.7)], ids=str)
+def test_rounding_in_a_tie_with_the_mixture_decides_nothing(make, losses):
+    """The middle expert's regret is zero but for rounding, which depends on the order of the sum."""
+    expected = make().update(losses).weights()
+    for order in ([0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]):
+        weights = make().update(np.take(losses, order)).weights()
+        np.testing.assert_allclose(weights, expected[order], rtol=1e-9, atol=1e-9)
+
+
+def sees_absolute_losses(name):
+    """Rules in which ℓ² or ln(1 - ηℓ) stands, not a regret: a constant added to all losses matters there."""
+    return name.startswith(("hedge-1", "fixed-share-second-order", "fixed-share-prod"))
+
+
+SHIFT_FREE = {name: make for name, make in ALGORITHMS.items() if not sees_absolute_losses(name)}
+NOT_SHIFT_FREE = {name: make for name, make in ALGORITHMS.items() if sees_absolute_losses(name)}
+
+
+@for_each(SHIFT_FREE)
+@few
+@given(seed=seeds, shift=st.floats(0.0, 0.5))
+def test_constant_added_to_all_losses_changes_nothing(make, seed, shift):
+    losses = random_losses(30, K, seed=seed) / 2.0
+    np.testing.assert_allclose(make().run(losses + shift), make().run(losses), rtol=1e-9, atol=1e-9)
+
+
+@for_each(SHIFT_FREE)
+@few
+@given(seed=seeds, data=st.data())
+def test_constant_may_differ_from_round_to_round(make, seed, data):
+    losses = random_losses(20, K, seed=seed) / 2.0
+    shift = data.draw(arrays(np.float64, (20, 1), elements=st.floats(0.0, 0.5)))
+    np.testing.assert_allclose(make().run(losses + shift), make().run(losses), rtol=1e-9, atol=1e-9)
+
+
+@for_each(NOT_SHIFT_FREE)
+def test_constant_added_to_all_losses_matters_where_the_rule_sees_losses(make):
+    losses = random_losses(30, K) / 2.0
+    assert np.abs(make().run(losses + 0.5) - make().run(losses)).max() > 1e-3
+
+
+@each_plugged
+def test_constant_never_matters_inside_the_confidence_rated_reduction(plugged):
+    losses = random_losses(30, K) / 2.0
+    rated = ConfidenceRated(plugged)
+    np.testing.assert_allclose(ConfidenceRated(plugged).run(losses + 0.5), rated.run(losses), rtol=1e-9, atol=1e-9)
+
+
+# Potentials ---------------------------------------------------------------------------------------------------
+
+
+def potential(state):
+    return np.exp(state["log_prior"] + state["rate"] * state["gain"]).sum()
+
+
+@some
+@given(losses=tables(any_loss | st.just(np.nan), max_rounds=40), rate=st.floats(1e-6, 0.5), data=st.data())
+def test_sum_of_prod_potentials_is_constant(losses, rate, data):
+    awake = data.draw(arrays(np.float64, losses.shape, elements=any_confidence))
+    rates = data.draw(st.just(rate) | arrays(np.float64, K, elements=st.floats(1e-6, 0.5)))
+    algorithm = Prod(rate=rates, prior=[0.1, 0.2, 0.3, 0.4])
+    algorithm.run(losses, awake)
+    np.testing.assert_allclose(potential(algorithm.state_), 1.0, rtol=1e-9)
+
+
+@some
+@given(losses=tables(any_loss | st.just(np.nan), max_rounds=40))
+def test_sum_of_prod_potentials_is_constant_inside_the_reduction(losses):
+    algorithm = BestOfBothWorlds(constants="tight", switching=FixedShare())
+    algorithm.run(losses)
+    np.testing.assert_allclose(potential(algorithm.state_["static"]), 1.0, rtol=1e-9)
+
+
+@some
+@given(losses=tables(any_loss | st.just(np.nan), max_rounds=40), rate=st.floats(1e-6, 0.2))
+def test_sum_of_second_order_potentials_never_grows(losses, rate):
+    algorithm = Hedge(rate=rate, variant=2)
+    before = 1.0
+    for row in losses:
+        after = potential(algorithm.update(row).state_)
+        assert after <= before + 1e-12
+        before = after

@@ -1,0 +1,204 @@
+"""Static regret bounds with their explicit constants, for any losses; and the mutants that must break them."""
+
+import numpy as np
+import pytest
+from environments import Environment, play, regrets
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.integrate import quad
+
+from ltm_sklearn.experts import AdaNormalHedge, AdaptMLProd, Hedge, Prod, Squint
+
+ROUNDING = 1e-7
+
+
+# Each returns the bound on the regret against every expert, (K,), from what was played and fed. -------------------
+
+
+def hedge_bound(algorithm, played, losses):
+    """ln(K)/η_T + Σ η_t/8 for losses in an interval of length one."""
+    rate = rates(algorithm, len(losses), losses.shape[1])
+    return np.log(losses.shape[1]) / rate[-1] + rate.sum() / 8
+
+
+def hedge_1_bound(algorithm, played, losses):
+    """ln(K)/η_T + Σ η_t c_t(i)²."""
+    rate = rates(algorithm, len(losses), losses.shape[1])
+    return np.log(losses.shape[1]) / rate[-1] + rate @ losses**2
+
+
+def second_order_bound(algorithm, played, losses):
+    """ln(K)/η_T(i) + Σ η_t(i) r_t(i)²; Hedge variant 2 and Prod."""
+    rate = rates(algorithm, len(losses), losses.shape[1])
+    square = regrets(played, losses) ** 2
+    if rate.ndim == 2:
+        return np.log(losses.shape[1]) / rate[-1] + (rate * square).sum(axis=0)
+    return np.log(losses.shape[1]) / rate[-1] + rate @ square
+
+
+def rates(algorithm, n_rounds, n_experts):
+    """The rate of each round, (T,), or of each round and expert, (T, K)."""
+    if algorithm.rate is not None:
+        return np.broadcast_to(algorithm.rate, (n_rounds, *np.shape(algorithm.rate))).astype(float)
+    rounds = np.full(n_rounds, algorithm.horizon) if algorithm.horizon else np.arange(1, n_rounds + 1)
+    constant, largest = (8, np.inf) if getattr(algorithm, "variant", 1) == 0 else (1, algorithm._largest_rate())
+    return np.minimum(largest, np.sqrt(constant * np.log(max(n_experts, 2)) / rounds))
+
+
+def ada_normal_hedge_bound(algorithm, played, losses):
+    """sqrt(3 C(i) (ln K + ln B)), B = 1 + 3/2 Σ (1 + ln(1 + C))/K, C = Σ |r|."""
+    magnitude = np.abs(regrets(played, losses)).sum(axis=0)
+    growth = 1 + 1.5 * np.mean(1 + np.log1p(magnitude))
+    return np.sqrt(3 * magnitude * np.log(losses.shape[1] * growth))
+
+
+def squint_bound(algorithm, played, losses):
+    """Koolen and van Erven 2015, Theorem 4, for a single expert and the improper prior."""
+    n_rounds, n_experts = losses.shape
+    second = (regrets(played, losses) ** 2).sum(axis=0)
+    evidence = (0.5 + np.log(n_rounds + 1)) * n_experts
+    return np.sqrt(2 * second) * (1 + np.sqrt(2 * np.log(evidence))) + 5 * np.log(1 + 2 * evidence)
+
+
+def adapt_ml_prod_bound(algorithm, played, losses):
+    """Gaillard, Stoltz and van Erven 2014, Corollary 4."""
+    n_rounds, n_experts = losses.shape
+    second = (regrets(played, losses) ** 2).sum(axis=0)
+    constant = 3 * np.log(n_experts) + np.log(1 + n_experts / (2 * np.e) * (1 + np.log(n_rounds + 1)))
+    return constant / np.sqrt(np.log(n_experts)) * np.sqrt(1 + second) + 2 * constant
+
+
+THEOREMS = {
+    "Hedge": (Hedge, hedge_bound),
+    "Hedge(rate=0.5)": (lambda: Hedge(0.5), hedge_bound),
+    "Hedge(rate=8)": (lambda: Hedge(8.0), hedge_bound),
+    "Hedge(horizon)": (lambda: Hedge(horizon=300), hedge_bound),
+    "Hedge variant 1": (lambda: Hedge(variant=1), hedge_1_bound),
+    "Hedge variant 1(rate=0.2)": (lambda: Hedge(0.2, variant=1), hedge_1_bound),
+    "Hedge variant 2": (lambda: Hedge(variant=2), second_order_bound),
+    "Hedge variant 2(rate=0.2)": (lambda: Hedge(0.2, variant=2), second_order_bound),
+    "Prod": (Prod, second_order_bound),
+    "Prod(rate=0.5)": (lambda: Prod(0.5), second_order_bound),
+    "AdaptMLProd": (AdaptMLProd, adapt_ml_prod_bound),
+    "AdaNormalHedge": (AdaNormalHedge, ada_normal_hedge_bound),
+    "Squint": (Squint, squint_bound),
+}
+
+
+def worst_excess(algorithm, bound, environment, centred):
+    """Largest amount by which a regret exceeds its bound; the theorem says: not above zero."""
+    played, losses = play(algorithm, environment, centred=centred)
+    total = regrets(played, losses).sum(axis=0)
+    return (total - bound(algorithm, played, losses)).max()
+
+
+@pytest.mark.parametrize("name", THEOREMS)
+@settings(max_examples=20, deadline=None)
+@given(
+    kind=st.sampled_from(Environment.KINDS),
+    n_experts=st.integers(2, 6),
+    n_rounds=st.integers(1, 300),
+    centred=st.booleans(),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_regret_is_within_the_bound(name, kind, n_experts, n_rounds, centred, seed):
+    make, bound = THEOREMS[name]
+    environment = Environment(kind, n_experts, n_rounds, seed)
+    assert worst_excess(make(), bound, environment, centred) <= ROUNDING
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    kind=st.sampled_from(Environment.KINDS),
+    rate=st.lists(st.floats(0.01, 0.2), min_size=3, max_size=3),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_each_expert_has_the_bound_of_its_own_rate(kind, rate, seed):
+    environment = Environment(kind, 3, 300, seed)
+    for algorithm in (Hedge(rate, variant=2), Prod(rate)):
+        assert worst_excess(algorithm, second_order_bound, environment, centred=True) <= ROUNDING
+
+
+def squint_potential(algorithm, played, losses):
+    """Σ prior ∫ (exp(ηR - η²V) - 1)/η dη, which Squint never lets rise above zero."""
+    r = regrets(played, losses)
+    total, second = r.sum(axis=0), (r**2).sum(axis=0)
+
+    def integral(regret, variance):
+        return quad(lambda eta: np.expm1(eta * regret - eta**2 * variance) / eta, 0.0, 0.5, limit=200)[0]
+
+    return np.mean([integral(*pair) for pair in zip(total, second, strict=True)])
+
+
+@settings(max_examples=20, deadline=None)
+@given(kind=st.sampled_from(Environment.KINDS), n_rounds=st.integers(1, 300), seed=st.integers(0, 2**32 - 1))
+def test_squint_potential_never_rises_above_zero(kind, n_rounds, seed):
+    played, losses = play(Squint(), Environment(kind, 3, n_rounds, seed), centred=True)
+    assert squint_potential(None, played, losses) <= 1e-6
+
+
+# Mutants: each theorem's test must be able to fail. ------------------------------------------------------------------
+
+
+def mutant(base, **changes):
+    """A subclass with some methods replaced."""
+    return type("Broken" + base.__name__, (base,), changes)
+
+
+def wrong_sign(base):
+    return mutant(base, _next_state=lambda self, s, w, c: base._next_state(self, s, w, -c))
+
+
+def without_second_order_term(base):
+    return mutant(base, _gain=lambda self, w, c, rate: (w * c).sum(axis=-1, keepdims=True) - c)
+
+
+def blind_to(base, name):
+    """An algorithm that never sees how far its regrets swing."""
+
+    def next_state(self, state, weights, losses):
+        return {**base._next_state(self, state, weights, losses), name: 0 * state[name]}
+
+    return mutant(base, _next_state=next_state)
+
+
+MUTANTS = {
+    "Hedge, wrong sign": (lambda: wrong_sign(Hedge)(0.5), hedge_bound),
+    "Hedge, rate 50 times too large": (
+        lambda: mutant(Hedge, _gain=lambda self, w, c, rate: 50 * ((w * c).sum(-1, keepdims=True) - c))(0.5),
+        hedge_bound,
+    ),
+    "Hedge variant 1, wrong sign": (lambda: wrong_sign(Hedge)(0.2, variant=1), hedge_1_bound),
+    "Hedge variant 1, no second order": (
+        lambda: without_second_order_term(Hedge)(0.2, variant=1),
+        hedge_1_bound,
+    ),
+    "Hedge variant 2, wrong sign": (lambda: wrong_sign(Hedge)(0.2, variant=2), second_order_bound),
+    "Hedge variant 2, no second order": (
+        lambda: without_second_order_term(Hedge)(0.2, variant=2),
+        second_order_bound,
+    ),
+    "Prod, wrong sign": (lambda: wrong_sign(Prod)(0.5), second_order_bound),
+    "Prod, exponential": (lambda: without_second_order_term(Prod)(0.5), second_order_bound),
+    "AdaNormalHedge, wrong sign": (wrong_sign(AdaNormalHedge), ada_normal_hedge_bound),
+    "AdaNormalHedge, C = 0": (blind_to(AdaNormalHedge, "magnitude"), ada_normal_hedge_bound),
+    "AdaptMLProd, wrong sign": (wrong_sign(AdaptMLProd), adapt_ml_prod_bound),
+    "AdaptMLProd, V = 0": (blind_to(AdaptMLProd, "second_moment"), adapt_ml_prod_bound),
+    "Squint, wrong sign": (wrong_sign(Squint), squint_bound),
+    "Squint, V = 0": (blind_to(Squint, "second_moment"), squint_bound),
+    "Squint, wrong sign of the potential": (wrong_sign(Squint), squint_potential),
+}
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_a_broken_algorithm_breaks_the_bound(name):
+    make, bound = MUTANTS[name]
+    excess = []
+    for kind in Environment.KINDS:
+        environment = Environment(kind, 2, 2500, seed=1)
+        environment.target = 0.05
+        if bound is squint_potential:
+            excess.append(squint_potential(None, *play(make(), environment, centred=True)) - 1e-6)
+        else:
+            excess.append(worst_excess(make(), bound, environment, centred=True))
+    assert max(excess) > ROUNDING
