@@ -102,11 +102,15 @@ REDUCTIONS = {
 }
 if hasattr(experts, "LongTermMemory"):
     REDUCTIONS["long-term-memory"] = lambda: experts.LongTermMemory()
+    REDUCTIONS["long-term-memory-horizon"] = lambda: experts.LongTermMemory(horizon=HORIZON)
 
 ALGORITHMS = RATE_PER_EXPERT | STATIC | SWITCHING | REDUCTIONS
 
 #: Entries that run over any number of experts.
 ANY_SIZE = {name: make for name, make in ALGORITHMS.items() if name not in RATE_PER_EXPERT}
+
+#: Entries that play the prior while nothing is learned. The default's sharpened trackers play a power of it.
+PLAYS_PRIOR = {name: make for name, make in ANY_SIZE.items() if not name.startswith("long-term-memory")}
 
 #: Entries that know the number of rounds.
 WITH_HORIZON = {name: make for name, make in ALGORITHMS.items() if name.endswith("horizon")}
@@ -219,8 +223,8 @@ def assert_distribution(weights):
 
 
 def snapshot(algorithm):
-    """Everything an algorithm knows, copied."""
-    return copy.deepcopy(vars(algorithm))
+    """Everything an algorithm knows, copied: what a pickle would hold."""
+    return copy.deepcopy(algorithm.__getstate__())
 
 
 def same(left, right):
@@ -234,7 +238,7 @@ def same(left, right):
     if isinstance(left, np.ndarray | np.generic):
         return left.dtype == right.dtype and np.array_equal(left, right, equal_nan=left.dtype.kind == "f")
     if isinstance(left, ExpertAlgorithm):
-        return same(vars(left), vars(right))
+        return same(left.__getstate__(), right.__getstate__())
     if isinstance(left, int | float | str | None):
         return left == right or (left != left and right != right)
     return pickle.dumps(left) == pickle.dumps(right)

@@ -10,6 +10,7 @@ from ._base import ExpertAlgorithm
 from ._boa import BOA
 from ._confidence_rated import ConfidenceRated
 from ._exponential import Hedge, Prod
+from ._long_term_memory import LongTermMemory
 from ._mixing_past_posteriors import MixingPastPosteriors
 from ._ml_poly import MLPoly
 from ._reductions import BestOfBothWorlds, SimpleReduction
@@ -26,6 +27,7 @@ __all__ = [
     "ExpertAlgorithm",
     "FixedShare",
     "Hedge",
+    "LongTermMemory",
     "MLPoly",
     "MixingPastPosteriors",
     "Prod",

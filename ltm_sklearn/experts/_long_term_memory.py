@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ._base import ExpertAlgorithm, State, normalise
+from ._compiled import kernel
+from ._sharing import WEIGHT_FLOOR
+from ._trackers import BELIEF_FLOOR, MEMORY, MEMORY_FOLLOWS, SWITCHING, initial_trackers, next_trackers, tracker_weights
 from ._trackers import RATES as TRACKER_RATES
-from ._trackers import initial_trackers, next_trackers, tracker_weights
 from ._validation import Floats, check_horizon
 
 #: Learning rates η_j of Algorithm 2; each pair (expert, rate) is a cell.
@@ -19,7 +21,10 @@ MODELS_SHARE = 0.1
 #: No cell's potential falls below this part of its prior.
 POTENTIAL_FLOOR = 1e-9
 
-_PER_MODEL = ("cell_prior", "potential", "confidence", "tracked", "remembered")
+#: What the kernel must know besides the rates.
+CELL_CONSTANTS = (SWITCHING, MEMORY, MEMORY_FOLLOWS, POTENTIAL_FLOOR, BELIEF_FLOOR, WEIGHT_FLOOR)
+
+_PER_MODEL = ("prior", "potential", "confidence", "tracked", "remembered")
 
 
 class LongTermMemory(ExpertAlgorithm):
@@ -71,18 +76,20 @@ class LongTermMemory(ExpertAlgorithm):
     def _initial_state(self, prior: Floats, rate: Any = None, horizon: int | None = None) -> State:
         if prior.ndim != 1:
             raise ValueError("LongTermMemory cannot be the switching algorithm of a reduction")
-        n_trackers = len(self._tracker_rates)
-        models_share = self._models_share()
-        cell_prior = np.tile(models_share * prior / len(RATES), (len(RATES), 1))
-        tracker_prior = np.full((len(RATES), n_trackers), (1.0 - models_share) / max(n_trackers * len(RATES), 1))
+        n_trackers = 2 * len(self._tracker_rates)
+        cell_prior = self._models_share() * prior / len(RATES)
+        rate_prior = 0.5 ** np.arange(len(RATES))
+        tracker_prior = np.outer(
+            rate_prior / rate_prior.sum(), np.full(n_trackers, (1.0 - MODELS_SHARE) / max(n_trackers, 1))
+        )
         return {
             "horizon": horizon,
-            "cell_prior": cell_prior,
-            "potential": cell_prior,
-            "confidence": np.full_like(cell_prior, 0.5),
+            "prior": cell_prior,
+            "potential": np.tile(cell_prior, (len(RATES), 1)),
+            "confidence": np.full((len(RATES), len(prior)), 0.5),
             "tracker_prior": tracker_prior,
             "tracker_potential": tracker_prior,
-            **initial_trackers(prior, n_trackers),
+            **initial_trackers(prior, len(self._tracker_rates)),
         }
 
     def _models_share(self) -> float:
@@ -106,14 +113,14 @@ class LongTermMemory(ExpertAlgorithm):
         share = 1.0 / (state["horizon"] or state["rounds"] + 3)
         return {
             **state,
-            "potential": np.maximum(potential, POTENTIAL_FLOOR * state["cell_prior"]),
+            "potential": np.maximum(potential, POTENTIAL_FLOOR * state["prior"]),
             "tracker_potential": np.maximum(tracker_potential, POTENTIAL_FLOOR * state["tracker_prior"]),
             "confidence": (1.0 - share) * awake / (awake + 1.0 - confidence) + share / 2.0,
             **next_trackers(state, losses, self._tracker_rates),
         }
 
     def _newcomer_state(self, state: State, prior: Floats, rate: Any = None) -> State:
-        part = prior / (state["cell_prior"].sum() / self._models_share())
+        part = prior / (state["prior"].sum() * len(RATES) / self._models_share())
         cells = np.broadcast_to(part, (*state["tracked"].shape[:-1], len(prior)))
         return {**super()._newcomer_state(state, prior, rate), "tracked": cells, "remembered": cells}
 
@@ -128,3 +135,49 @@ class LongTermMemory(ExpertAlgorithm):
     def _with_models(self, state: State, models: State) -> State:
         cells = {name: normalise(models[name]) for name in ("tracked", "remembered")}
         return {**state, **models, **cells}
+
+    # The compiled rounds: while they run, the state lives in the kernel and is read back when asked for. -----------------
+
+    @property
+    def state_(self) -> State:  # type: ignore[override]
+        """The state, a dictionary of arrays."""
+        if "_rounds" in self.__dict__:
+            return self._rounds.state()
+        if "_state" not in self.__dict__:
+            raise AttributeError("state_: there is none before the first round")
+        return self._state
+
+    @state_.setter
+    def state_(self, state: State) -> None:
+        self.__dict__.pop("_rounds", None)
+        self._state = state
+
+    @property
+    def n_rounds_(self) -> int:
+        """Rounds learned so far."""
+        return self._rounds.rounds if "_rounds" in self.__dict__ else super().n_rounds_
+
+    def __getstate__(self) -> dict[str, Any]:
+        attributes = dict(super().__getstate__())
+        if attributes.pop("_rounds", None) is not None:
+            attributes["_state"] = self.state_
+        return attributes
+
+    def _compiled_rounds(self) -> Any:
+        """The kernel holding the state; None where there is no kernel."""
+        if "_rounds" not in self.__dict__ and kernel is not None:
+            self._rounds = kernel.MemoryRounds(self._state, RATES, self._tracker_rates, *CELL_CONSTANTS)
+        return self.__dict__.get("_rounds")
+
+    def update(self, losses: ArrayLike, awake: ArrayLike | None = None) -> Self:
+        rounds = self.__dict__.get("_rounds")
+        plain = rounds is not None and awake is None and self.horizon is None
+        return self if plain and rounds.update(losses) else super().update(losses, awake)
+
+    def _current_weights(self) -> Floats:
+        rounds = self._compiled_rounds()
+        return super()._current_weights() if rounds is None else rounds.weights()
+
+    def _play_rounds(self, losses: Floats, confidence: Floats | None) -> Floats:
+        rounds = self._compiled_rounds()
+        return super()._play_rounds(losses, confidence) if rounds is None else rounds.run(losses, confidence)
