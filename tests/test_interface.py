@@ -588,8 +588,8 @@ AS = {
 
 @for_each(ALGORITHMS)
 def test_numbers_do_not_depend_on_how_the_table_is_stored(make):
-    losses = (random_losses(20, K) < 0.5).astype(float)
-    awake = boolean_awake(20, K).astype(float)
+    losses = (random_losses(8, K) < 0.5).astype(float)
+    awake = boolean_awake(8, K).astype(float)
     expected, rated = make().run(losses), make().run(losses, awake)
     for stored in AS.values():
         assert np.array_equal(make().run(stored(losses)), expected)

@@ -33,7 +33,7 @@ from ltm_sklearn.experts import (
     Squint,
 )
 
-few = settings(deadline=None, max_examples=8)
+few = settings(deadline=None, max_examples=6)
 some = settings(deadline=None, max_examples=40)
 
 #: Losses from everywhere in [0, 1], its ends and their neighbourhood among them.
@@ -149,9 +149,9 @@ def test_no_expert_is_lost_in_a_long_run(make):
     algorithm = make()
     first, second = np.ones(K), np.ones(K)
     first[0] = second[K - 1] = 0.0
-    assert_distribution(algorithm.run(np.tile(first, (400, 1))))
+    assert_distribution(algorithm.run(np.tile(first, (300, 1))))
     assert algorithm.weights().argmax() == 0
-    assert_distribution(algorithm.run(np.tile(second, (1000, 1))))
+    assert_distribution(algorithm.run(np.tile(second, (600, 1))))
     assert algorithm.weights().argmax() == K - 1
 
 
@@ -304,18 +304,10 @@ NOT_SHIFT_FREE = {name: make for name, make in ALGORITHMS.items() if sees_absolu
 
 @for_each(SHIFT_FREE)
 @few
-@given(seed=seeds, shift=st.floats(0.0, 0.5))
-def test_constant_added_to_all_losses_changes_nothing(make, seed, shift):
-    losses = random_losses(20, K, seed=seed) / 2.0
-    np.testing.assert_allclose(make().run(losses + shift), make().run(losses), rtol=1e-9, atol=1e-9)
-
-
-@for_each(SHIFT_FREE)
-@few
 @given(seed=seeds, data=st.data())
-def test_constant_may_differ_from_round_to_round(make, seed, data):
-    losses = random_losses(20, K, seed=seed) / 2.0
-    shift = data.draw(arrays(np.float64, (20, 1), elements=st.floats(0.0, 0.5)))
+def test_constant_added_to_all_losses_of_a_round_changes_nothing(make, seed, data):
+    losses = random_losses(15, K, seed=seed) / 2.0
+    shift = data.draw(arrays(np.float64, (15, 1), elements=st.floats(0.0, 0.5)))
     np.testing.assert_allclose(make().run(losses + shift), make().run(losses), rtol=1e-9, atol=1e-9)
 
 

@@ -169,8 +169,8 @@ class ShareThetaWithoutMemory(ShareTheta):
 
 
 class PastWithoutPast(MixingPastPosteriors):
-    def _past_mean(self, state):
-        return state["weights"]
+    def _next_state(self, state, weights, losses):
+        return {**state, "weights": self._posterior(state, weights, losses)}
 
 
 class OldestCopyOnly(AdaNormalHedgeTV):

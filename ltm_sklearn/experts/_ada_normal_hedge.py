@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._base import ExpertAlgorithm, State
-from ._exponential import mixture_loss
+from ._base import ExpertAlgorithm, State, instantaneous_regret
 from ._validation import Floats, check_option
 
 
@@ -65,7 +64,7 @@ class AdaNormalHedge(ExpertAlgorithm):
         return _softmax_or(log_weights, state["prior"])
 
     def _next_state(self, state: State, weights: Floats, losses: Floats) -> State:
-        regret = mixture_loss(weights, losses) - losses
+        regret = instantaneous_regret(weights, losses)
         return {
             **state,
             "regret": state["regret"] + regret,
@@ -118,7 +117,7 @@ class AdaNormalHedgeTV(ExpertAlgorithm):
         return _softmax_or(np.log(state["prior"]) + log_weights, state["prior"])
 
     def _next_state(self, state: State, weights: Floats, losses: Floats) -> State:
-        regret = mixture_loss(weights, losses) - losses
+        regret = instantaneous_regret(weights, losses)
         coming = state["rounds"] + 2  # rounds are counted from 1 here
         kept = [at for at, birth in enumerate(state["born"]) if self._is_alive(birth, coming)]
         newborn = np.zeros((1, *regret.shape))

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._base import ExpertAlgorithm, State, softmax
-from ._exponential import mixture_loss
+from ._base import ExpertAlgorithm, State, instantaneous_regret, softmax
 from ._validation import Floats
 
 
@@ -52,7 +51,7 @@ class AdaptMLProd(ExpertAlgorithm):
         return softmax(np.log(self._rate(state)) + state["log_weight"])
 
     def _next_state(self, state: State, weights: Floats, losses: Floats) -> State:
-        regret = mixture_loss(weights, losses) - losses
+        regret = instantaneous_regret(weights, losses)
         rate = self._rate(state)
         after = {**state, "second_moment": state["second_moment"] + regret**2}
         grown = state["log_weight"] + np.log1p(rate * regret)

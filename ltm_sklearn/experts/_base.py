@@ -10,12 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from ._validation import Floats, check_number, check_prior, check_rounds
+from ._validation import Floats, check_count, check_number, check_prior, check_rounds
 
 State = dict[str, Any]
 
 #: Below this a sum of weights counts as zero.
 TINY = 1e-300
+
+#: Losses are of order one; a regret below this is rounding.
+ROUNDING_OF_MIXTURE = 1e-14
 
 
 def normalise(weights: Floats) -> Floats:
@@ -31,14 +34,23 @@ def softmax(log_weights: Floats) -> Floats:
 
 
 def restrict(weights: Floats, confidence: Floats) -> Floats:
-    """``p(i) ∝ z(i) w(i)``: what is played when the experts have confidences ``z``.
+    """``p(i) ∝ z(i) w(i)`` along the last axis: what is played when the experts have confidences ``z``.
 
-    If all confident experts have weight zero the confidences alone decide; if all sleep, nothing is restricted.
+    If all confident experts have weight zero the confidences alone decide; where all sleep, or all are fully awake,
+    the weights stay as they are.
     """
-    if not confidence.any():
-        return weights
-    shares = confidence * weights
-    return normalise(shares if shares.sum() > TINY else confidence)
+    largest = confidence.max(axis=-1, keepdims=True)
+    relative = confidence / np.where(largest > 0.0, largest, 1.0)
+    shares = relative * weights
+    played = normalise(np.where(shares.sum(axis=-1, keepdims=True) > TINY, shares, relative))
+    plain = (confidence == 1.0).all(axis=-1, keepdims=True) | (largest == 0.0)
+    return np.where(plain, weights, played)
+
+
+def instantaneous_regret(weights: Floats, losses: Floats) -> Floats:
+    """``r = p·ℓ - ℓ``; what is only rounding in ``p·ℓ`` counts as a tie, or scale-free rules would act on it."""
+    regret = (weights * losses).sum(axis=-1, keepdims=True) - losses
+    return np.where(np.abs(regret) < ROUNDING_OF_MIXTURE, 0.0, regret)
 
 
 def over_experts(value: Any, like: Floats) -> Floats:
@@ -78,6 +90,7 @@ class ExpertAlgorithm(BaseEstimator, ABC):
 
     prior: ArrayLike | None
     n_experts_: int
+    prior_: Floats
     state_: State
 
     # The protocol ------------------------------------------------------------------------------------------------
@@ -99,7 +112,7 @@ class ExpertAlgorithm(BaseEstimator, ABC):
     @property
     def n_rounds_(self) -> int:
         """Rounds learned so far."""
-        return int(self.state_["rounds"]) if hasattr(self, "state_") else 0
+        return int(self.state_["rounds"]) if self._has_started() else 0
 
     def weights(self, n_experts: int | None = None, awake: ArrayLike | None = None) -> Floats:
         """The distribution to play now.
@@ -115,17 +128,19 @@ class ExpertAlgorithm(BaseEstimator, ABC):
         -------
         ndarray of shape (n_experts,)
         """
-        if not hasattr(self, "state_"):
-            if n_experts is None:
-                raise ValueError("n_experts is needed before the first round")
+        if self._has_started():
+            if n_experts is not None and n_experts != self.n_experts_:
+                raise ValueError(f"n_experts={n_experts!r}, but this algorithm runs over {self.n_experts_}")
+            n_experts = self.n_experts_
+        elif n_experts is None:
+            raise ValueError("n_experts is needed before the first round")
+        check_count("n_experts", n_experts)
+        confidence = None
+        if awake is not None:  # zeros stand for the losses: only the confidences are checked here
+            _, confidence = check_rounds(np.zeros((1, n_experts)), [awake], n_experts, self.n_rounds_)
+        if not self._has_started():
             self._begin(n_experts)
-        elif n_experts is not None and n_experts != self.n_experts_:
-            raise ValueError(f"n_experts={n_experts!r}, but this algorithm runs over {self.n_experts_}")
-        played = self._current_weights()
-        if awake is None:
-            return played
-        # Zeros stand for the losses: only the confidences are checked here.
-        _, confidence = check_rounds(np.zeros((1, self.n_experts_)), [awake], self.n_experts_, self.n_rounds_)
+        played = self._current_weights().copy()
         return played if confidence is None else restrict(played, confidence[0])
 
     def update(self, losses: ArrayLike, awake: ArrayLike | None = None) -> Self:
@@ -162,11 +177,14 @@ class ExpertAlgorithm(BaseEstimator, ABC):
         ndarray of shape (n_rounds, n_experts)
             Row t is what was played in round t, before its losses were seen.
         """
+        if not self._has_started():
+            self._check_parameters()
         losses, confidence = check_rounds(losses, awake, getattr(self, "n_experts_", None), self.n_rounds_)
         horizon = self._horizon()
-        if horizon is not None and self.n_rounds_ + len(losses) > horizon:
+        learned = len(losses) if confidence is None else int(confidence.any(axis=1).sum())
+        if horizon is not None and self.n_rounds_ + learned > horizon:
             raise ValueError(f"round {horizon} would exceed the horizon of {horizon} rounds (counted from 0)")
-        if not hasattr(self, "state_"):
+        if not self._has_started():
             self._begin(losses.shape[1])
         return self._play_rounds(losses, confidence)
 
@@ -188,35 +206,40 @@ class ExpertAlgorithm(BaseEstimator, ABC):
         share = 1.0 / (self.n_experts_ + 1) if prior is None else prior
         check_number("prior", share, 0.0, 1.0, low_open=True, high_open=True)
         # The others' priors stay as they are, so the newcomer's is stated in the same unnormalised units.
-        mass = self.prior_mass_ * share / (1.0 - share)
-        self.state_ = self._with_newcomer(self.state_, self._newcomer_state(self.state_, np.array([mass])))
-        self.prior_mass_ += mass
+        newcomer = np.array([self.prior_.sum() * share / (1.0 - share)])
+        self.state_ = self._with_newcomer(self.state_, self._newcomer_state(self.state_, newcomer))
+        self.prior_ = np.concatenate([self.prior_, newcomer])
         self.n_experts_ += 1
         return self.n_experts_ - 1
 
     def drop_expert(self, index: int) -> None:
         """Remove an expert; those behind it move up by one."""
         self._check_started("drop_expert")
+        if isinstance(index, bool) or not isinstance(index, int | np.integer):
+            raise ValueError(f"there is no expert {index!r}: experts have whole numbers")
         if not -self.n_experts_ <= index < self.n_experts_:
             raise ValueError(f"there is no expert {index}: there are {self.n_experts_}")
         if self.n_experts_ == 1:
             raise ValueError("the last expert cannot be dropped")
-        self.state_ = self._without(self.state_, index % self.n_experts_)
+        index = int(index) % self.n_experts_
+        self.state_ = self._without(self.state_, index)
+        self.prior_ = np.delete(self.prior_, index)
         self.n_experts_ -= 1
 
     # Inside -----------------------------------------------------------------------------------------------------
 
+    def _has_started(self) -> bool:
+        return hasattr(self, "n_experts_")
+
     def _begin(self, n_experts: int) -> None:
-        if isinstance(n_experts, bool) or not isinstance(n_experts, int | np.integer) or n_experts < 1:
-            raise ValueError(f"n_experts={n_experts!r} must be a positive integer")
         self._check_parameters()
         prior = check_prior(self.prior, int(n_experts))
         self.state_ = self._start(prior, horizon=self._horizon())
+        self.prior_ = prior  # unnormalised once experts have joined or left
         self.n_experts_ = int(n_experts)
-        self.prior_mass_ = 1.0
 
     def _check_started(self, method: str) -> None:
-        if not hasattr(self, "state_"):
+        if not self._has_started():
             raise ValueError(f"{method} needs a pool: call weights(n_experts) first")
 
     def _start(self, prior: Floats, rate: Any = None, horizon: int | None = None) -> State:
@@ -232,8 +255,10 @@ class ExpertAlgorithm(BaseEstimator, ABC):
     def _horizon(self) -> int | None:
         return getattr(self, "horizon", None)
 
-    def _rated_losses(self, played: Floats, losses: Floats, confidence: Floats) -> Floats:
+    def _fed_losses(self, played: Floats, losses: Floats, confidence: Floats | None) -> Floats:
         """What is learned from: each expert's loss, or the mixture's as far as the expert slept."""
+        if confidence is None:
+            return losses
         mixture = played @ losses
         return mixture + confidence * (losses - mixture)
 
@@ -245,14 +270,10 @@ class ExpertAlgorithm(BaseEstimator, ABC):
         state = self.state_
         for t, loss in enumerate(losses):
             own = self._distribution(state)
-            if confidence is None:
-                played[t] = own
-            else:
-                played[t] = restrict(own, confidence[t])
-                if not confidence[t].any():
-                    continue
-                loss = self._rated_losses(played[t], loss, confidence[t])
-            state = self._step(state, own, loss)
+            awake = None if confidence is None or (confidence[t] == 1.0).all() else confidence[t]
+            played[t] = own if awake is None else restrict(own, awake)
+            if awake is None or awake.any():
+                state = self._step(state, own, self._fed_losses(played[t], loss, awake))
         self.state_ = state  # only now: an interrupted run leaves the state as it was
         return played
 

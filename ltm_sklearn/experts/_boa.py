@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._base import ExpertAlgorithm, State, softmax
-from ._exponential import mixture_loss
+from ._base import ExpertAlgorithm, State, instantaneous_regret, softmax
 from ._validation import Floats
 
 #: The constant in front of the second moment, as in opera 1.2.2.
@@ -57,6 +56,6 @@ class BOA(ExpertAlgorithm):
         return softmax(state["log_prior"] + np.log(rate) + rate * state["gain"])
 
     def _next_state(self, state: State, weights: Floats, losses: Floats) -> State:
-        regret = mixture_loss(weights, losses) - losses
+        regret = instantaneous_regret(weights, losses)
         after = {**state, "second_moment": state["second_moment"] + CURVATURE * regret**2}
         return {**after, "gain": state["gain"] + regret - self._rate(after) * regret**2}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from ._ada_normal_hedge import AdaNormalHedge
@@ -69,8 +68,6 @@ class ConfidenceRated(ExpertAlgorithm):
     def _without(self, state: State, index: int | slice) -> State:
         return self._inner()._without(state, index)
 
-    def _rated_losses(self, played: Floats, losses: Floats, confidence: Floats) -> Floats:
-        return confidence * (losses - played @ losses)
-
-    def _play_rounds(self, losses: Floats, confidence: Floats | None) -> Floats:
-        return super()._play_rounds(losses, np.ones_like(losses) if confidence is None else confidence)
+    def _fed_losses(self, played: Floats, losses: Floats, confidence: Floats | None) -> Floats:
+        negative_regret = losses - played @ losses
+        return negative_regret if confidence is None else confidence * negative_regret

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._base import ExpertAlgorithm, State, over_experts, softmax
+from ._base import ExpertAlgorithm, State, instantaneous_regret, over_experts, softmax
 from ._validation import Floats, check_horizon, check_number, check_option
 
 #: ln of the smallest potential a Prod weight may fall to, so that no expert is ever lost to underflow.
@@ -29,7 +29,7 @@ class ExponentialWeights(ExpertAlgorithm):
 
     def _check_parameters(self) -> None:
         largest = self._largest_rate()
-        check_number("rate", self.rate, 0.0, largest, low_open=True, high_open=np.isinf(largest))
+        check_number("rate", self.rate, 0.0, largest, low_open=True, high_open=np.isinf(largest), max_axes=1)
         check_horizon(self.horizon)
 
     def _largest_rate(self) -> float:
@@ -72,12 +72,6 @@ class ExponentialWeights(ExpertAlgorithm):
     @abstractmethod
     def _gain(self, weights: Floats, losses: Floats, rate: Floats) -> Floats:
         """What one round adds to each expert's gain."""
-
-
-def mixture_loss(weights: Floats, losses: Floats) -> Floats:
-    """``p·ℓ`` along the last axis, kept as an axis of one."""
-    loss: Floats = (weights * losses).sum(axis=-1, keepdims=True)
-    return loss
 
 
 class Hedge(ExponentialWeights):
@@ -134,7 +128,7 @@ class Hedge(ExponentialWeights):
             raise ValueError("a rate for each expert needs variant=2")
 
     def _gain(self, weights: Floats, losses: Floats, rate: Floats) -> Floats:
-        regret = mixture_loss(weights, losses) - losses
+        regret = instantaneous_regret(weights, losses)
         if self.variant == 0:
             return regret
         return regret - rate * (losses if self.variant == 1 else regret) ** 2
@@ -179,7 +173,7 @@ class Prod(ExponentialWeights):
         return 0.5
 
     def _gain(self, weights: Floats, losses: Floats, rate: Floats) -> Floats:
-        return np.log1p(rate * (mixture_loss(weights, losses) - losses)) / rate
+        return np.log1p(rate * instantaneous_regret(weights, losses)) / rate
 
     def _next_state(self, state: State, weights: Floats, losses: Floats) -> State:
         after = super()._next_state(state, weights, losses)

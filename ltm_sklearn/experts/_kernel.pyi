@@ -13,8 +13,10 @@ class MemoryRounds:
         memory: Floats,
         memory_follows: Floats,
         potential_floor: float,
+        tracker_sharing: float,
         belief_floor: float,
         weight_floor: float,
+        sharpened_from: float,
         avx2: bool | None = None,
     ) -> None: ...
     def state(self) -> dict[str, Any]: ...
@@ -22,4 +24,15 @@ class MemoryRounds:
     def run(self, losses: Floats, awake: Floats | None = None) -> Floats: ...
     def update(self, losses: Any) -> bool: ...
 
+def share_rounds(
+    losses: Floats,
+    awake: Floats | None,
+    weights: Floats,
+    memory: Floats,
+    rate: float,
+    switching: Floats,
+    memory_rates: Floats,
+    weight_floor: float,
+    avx2: bool | None = None,
+) -> tuple[Floats, Floats, Floats, int]: ...
 def has_avx2() -> bool: ...

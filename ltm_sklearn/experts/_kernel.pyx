@@ -16,8 +16,11 @@ cdef extern from "_rounds.h" nogil:
         const double *switching
         const double *memory
         const double *memory_follows
-        double first_rate, potential_floor, belief_floor, weight_floor
+        const double *doublings
+        double first_rate, potential_floor, tracker_sharing, trackers_prior, belief_floor, weight_floor, sharpened_from
         double *prior
+        double *start
+        double *inverse_start
         double *potential
         double *confidence
         double *tracker_prior
@@ -34,7 +37,15 @@ cdef extern from "_rounds.h" nogil:
         double *likelihood
         double *tracker_share
         double *tracker_regret
-    void ltm_prepare(ltm_memory *m)
+    ctypedef struct sharing:
+        Py_ssize_t n_experts, stride
+        double rate, weight_floor
+        double *weights
+        double *memory
+        double *losses
+        double *posterior
+    Py_ssize_t sharing_run(sharing *s, const double *losses, const double *awake, const double *alphas,
+                           const double *thetas, double *out, Py_ssize_t n_rounds, bint avx2)
     void ltm_run(ltm_memory *m, const double *losses, const double *awake, double *out, Py_ssize_t n_rounds, bint avx2)
 
 
@@ -69,7 +80,8 @@ cdef class MemoryRounds:
     cdef bint avx2
 
     def __cinit__(self, dict state, rates, tracker_rates, switching, memory, memory_follows,
-                  double potential_floor, double belief_floor, double weight_floor, avx2=None):
+                  double potential_floor, double tracker_sharing, double belief_floor, double weight_floor,
+                  double sharpened_from, avx2=None):
         cdef ltm_memory *m = &self.m
         cdef Py_ssize_t n, used = 0
         if len(switching) != CELLS:
@@ -84,14 +96,16 @@ cdef class MemoryRounds:
         m.rounds = state["rounds"]
         m.horizon = state["horizon"] or 0
         m.first_rate = tracker_rates[0] if m.n_bundles else 0.0
-        m.potential_floor, m.belief_floor, m.weight_floor = potential_floor, belief_floor, weight_floor
+        m.potential_floor, m.tracker_sharing, m.belief_floor = potential_floor, tracker_sharing, belief_floor
+        m.weight_floor, m.sharpened_from = weight_floor, sharpened_from
+        m.trackers_prior = state["tracker_prior"].sum()
 
         sizes = [n] * 6 + [m.n_rates * n] * 2 + [m.n_rates * m.n_trackers] * 2 + [m.n_bundles * CELLS]
-        sizes += [m.n_bundles * CELLS * n] * 2 + [m.n_trackers * n] + [m.n_trackers] * 3 + [m.n_rates] + [CELLS] * 3
+        sizes += [m.n_bundles * CELLS * n] * 2 + [m.n_trackers * n] + [m.n_trackers] * 3 + [m.n_rates] + [CELLS] * 3 + [m.n_bundles] + [n] * 2
         self.block = <double *> calloc(sum(sizes) + 1, sizeof(double))
         if self.block == NULL:
             raise MemoryError()
-        cdef double *at[21]
+        cdef double *at[24]
         for index, size in enumerate(sizes):
             at[<int> index] = self.block + used
             used += size
@@ -103,9 +117,15 @@ cdef class MemoryRounds:
         load(at[18], as_rows(switching), CELLS)
         load(at[19], as_rows(memory), CELLS)
         load(at[20], as_rows(memory_follows), CELLS)
-        m.rates, m.switching, m.memory, m.memory_follows = at[17], at[18], at[19], at[20]
+        m.rates, m.switching, m.memory, m.memory_follows, m.doublings = at[17], at[18], at[19], at[20], at[21]
+        if m.n_bundles > 1:
+            load(at[21], as_rows(np.diff(np.log2(tracker_rates)).round()), m.n_bundles)
 
+        m.start, m.inverse_start = at[22], at[23]
         load(m.prior, as_rows(state["prior"]), n)
+        start = state["prior"] / state["prior"].sum()
+        load(m.start, as_rows(start), n)
+        load(m.inverse_start, as_rows(1.0 / start), n)
         load(m.potential, as_rows(state["potential"]), n)
         load(m.confidence, as_rows(state["confidence"]), n)
         if m.n_bundles:
@@ -114,7 +134,10 @@ cdef class MemoryRounds:
             load(m.belief, as_rows(state["belief"]), CELLS)
             load(m.tracked, as_rows(state["tracked"]), n)
             load(m.remembered, as_rows(state["remembered"]), n)
-        ltm_prepare(m)
+            load(m.tracker_weights, as_rows(state["mixture"]), n)
+            load(m.tracker_weights + m.n_bundles * n, as_rows(state["sharpened"]), n)
+            load(m.scale, as_rows(state["sharpened_scale"]), m.n_bundles)
+        load(m.played, as_rows(state["weights"]), n)
 
     def __dealloc__(self):
         free(self.block)
@@ -126,7 +149,7 @@ cdef class MemoryRounds:
     def state(self):
         """The state as NumPy arrays, as the NumPy code has it."""
         cdef ltm_memory *m = &self.m
-        n = m.stride
+        cdef Py_ssize_t n = m.stride
         k, rates, bundles, trackers = m.n_experts, m.n_rates, m.n_bundles, m.n_trackers
         return {
             **self.rest,
@@ -139,6 +162,10 @@ cdef class MemoryRounds:
             "belief": unload(m.belief, (bundles, CELLS), CELLS),
             "tracked": unload(m.tracked, (bundles, CELLS, k), n),
             "remembered": unload(m.remembered, (bundles, CELLS, k), n),
+            "mixture": unload(m.tracker_weights, (bundles, k), n),
+            "sharpened": unload(m.tracker_weights + m.n_bundles * n, (bundles, k), n),
+            "sharpened_scale": unload(m.scale, (bundles,), bundles),
+            "weights": self.weights(),
         }
 
     def weights(self):
@@ -146,7 +173,7 @@ cdef class MemoryRounds:
         return unload(self.m.played, (self.m.n_experts,), self.m.stride)
 
     def run(self, const double[:, ::1] losses, const double[:, ::1] awake=None):
-        """Play and learn rounds that have been checked; returns what was played."""
+        """Learn rounds that have been checked; returns what would be played in each if all were awake."""
         cdef Py_ssize_t n_rounds = losses.shape[0]
         played = np.empty((n_rounds, self.m.n_experts))
         cdef double[:, ::1] out = played
@@ -171,6 +198,30 @@ cdef class MemoryRounds:
                 return False
         ltm_run(&self.m, &row[0], NULL, NULL, 1, self.avx2)
         return True
+
+
+def share_rounds(const double[:, ::1] losses, const double[:, ::1] awake, weights, memory, double rate,
+                 const double[::1] switching, const double[::1] memory_rates, double weight_floor, avx2=None):
+    """Rounds of Share-θ; returns what would be played if all were awake, then weights, memory and rounds learned."""
+    cdef sharing s
+    cdef Py_ssize_t n, learned, n_rounds = losses.shape[0]
+    cdef bint wide = HAS_AVX2 if avx2 is None else avx2
+    s.n_experts = losses.shape[1]
+    s.stride = n = (s.n_experts + 3) // 4 * 4
+    s.rate, s.weight_floor = rate, weight_floor
+    rows = np.zeros((4, n))
+    rows[0, :s.n_experts] = weights
+    rows[1, :s.n_experts] = memory
+    cdef double[:, ::1] row = rows
+    s.weights, s.memory, s.losses, s.posterior = &row[0, 0], &row[1, 0], &row[2, 0], &row[3, 0]
+    played = np.empty((n_rounds, s.n_experts))
+    cdef double[:, ::1] out = played
+    if n_rounds == 0:
+        return played, weights, memory, 0
+    with nogil:
+        learned = sharing_run(&s, &losses[0, 0], NULL if awake is None else &awake[0, 0], &switching[0],
+                              &memory_rates[0], &out[0, 0], n_rounds, wide)
+    return played, rows[0, :s.n_experts].copy(), rows[1, :s.n_experts].copy(), learned
 
 
 def has_avx2():

@@ -7,10 +7,21 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._base import ExpertAlgorithm, State, normalise
+from ._base import TINY, ExpertAlgorithm, State, normalise, restrict
 from ._compiled import kernel
 from ._sharing import WEIGHT_FLOOR
-from ._trackers import BELIEF_FLOOR, MEMORY, MEMORY_FOLLOWS, SWITCHING, initial_trackers, next_trackers, tracker_weights
+from ._trackers import (
+    BELIEF_FLOOR,
+    MEMORY,
+    MEMORY_FOLLOWS,
+    SHARPENED_FROM,
+    SWITCHING,
+    initial_trackers,
+    mixtures,
+    next_trackers,
+    tracker_weights,
+)
+from ._trackers import PRIOR as TRACKER_PRIOR
 from ._trackers import RATES as TRACKER_RATES
 from ._validation import Floats, check_horizon
 
@@ -21,8 +32,20 @@ MODELS_SHARE = 0.1
 #: No cell's potential falls below this part of its prior.
 POTENTIAL_FLOOR = 1e-9
 
+#: Share of the trackers' potential that is spread by their prior after each round, so that it can move on.
+TRACKER_SHARING = 1e-5
+
 #: What the kernel must know besides the rates.
-CELL_CONSTANTS = (SWITCHING, MEMORY, MEMORY_FOLLOWS, POTENTIAL_FLOOR, BELIEF_FLOOR, WEIGHT_FLOOR)
+CELL_CONSTANTS = (
+    SWITCHING,
+    MEMORY,
+    MEMORY_FOLLOWS,
+    POTENTIAL_FLOOR,
+    TRACKER_SHARING,
+    BELIEF_FLOOR,
+    WEIGHT_FLOOR,
+    SHARPENED_FROM,
+)
 
 _PER_MODEL = ("prior", "potential", "confidence", "tracked", "remembered")
 
@@ -76,29 +99,35 @@ class LongTermMemory(ExpertAlgorithm):
     def _initial_state(self, prior: Floats, rate: Any = None, horizon: int | None = None) -> State:
         if prior.ndim != 1:
             raise ValueError("LongTermMemory cannot be the switching algorithm of a reduction")
-        n_trackers = 2 * len(self._tracker_rates)
         cell_prior = self._models_share() * prior / len(RATES)
         rate_prior = 0.5 ** np.arange(len(RATES))
-        tracker_prior = np.outer(
-            rate_prior / rate_prior.sum(), np.full(n_trackers, (1.0 - MODELS_SHARE) / max(n_trackers, 1))
+        n_bundles = len(self._tracker_rates)
+        bundle_prior = np.tile(TRACKER_PRIOR[:n_bundles] / 2.0, 2)  # half on mixtures, half on sharpened ones
+        tracker_prior = (1.0 - self._models_share()) * np.outer(rate_prior / rate_prior.sum(), bundle_prior)
+        return self._with_weights(
+            {
+                "horizon": horizon,
+                "prior": cell_prior,
+                "potential": np.tile(cell_prior, (len(RATES), 1)),
+                "confidence": np.full((len(RATES), len(prior)), 0.5),
+                "tracker_prior": tracker_prior,
+                "tracker_potential": tracker_prior,
+                **initial_trackers(prior, n_bundles),
+            }
         )
-        return {
-            "horizon": horizon,
-            "prior": cell_prior,
-            "potential": np.tile(cell_prior, (len(RATES), 1)),
-            "confidence": np.full((len(RATES), len(prior)), 0.5),
-            "tracker_prior": tracker_prior,
-            "tracker_potential": tracker_prior,
-            **initial_trackers(prior, len(self._tracker_rates)),
-        }
 
     def _models_share(self) -> float:
         return MODELS_SHARE if len(self._tracker_rates) else 1.0
 
-    def _distribution(self, state: State) -> Floats:
+    def _with_weights(self, state: State) -> State:
+        """Add what is played next, so that it is the same number before and after saving the state."""
         models = RATES @ (state["potential"] * state["confidence"])
         trackers = RATES @ state["tracker_potential"]
-        return normalise(models + trackers @ tracker_weights(state))
+        return {**state, "weights": normalise(models + trackers @ tracker_weights(state))}
+
+    def _distribution(self, state: State) -> Floats:
+        weights: Floats = state["weights"]
+        return weights
 
     def _next_state(self, state: State, weights: Floats, losses: Floats) -> State:
         mixture = weights @ losses
@@ -110,14 +139,17 @@ class LongTermMemory(ExpertAlgorithm):
         potential = state["potential"] * (1.0 + rates * confidence * regret)
         tracker_potential = state["tracker_potential"] * (1.0 + rates * tracker_regret)
         awake = confidence * (1.0 + rates * (regret - rates * np.abs(regret)))
+        spread = TRACKER_SHARING * tracker_potential.sum() / max(state["tracker_prior"].sum(), TINY)
         share = 1.0 / (state["horizon"] or state["rounds"] + 3)
-        return {
-            **state,
-            "potential": np.maximum(potential, POTENTIAL_FLOOR * state["prior"]),
-            "tracker_potential": np.maximum(tracker_potential, POTENTIAL_FLOOR * state["tracker_prior"]),
-            "confidence": (1.0 - share) * awake / (awake + 1.0 - confidence) + share / 2.0,
-            **next_trackers(state, losses, self._tracker_rates),
-        }
+        return self._with_weights(
+            {
+                **state,
+                "potential": np.maximum(potential, POTENTIAL_FLOOR * state["prior"]),
+                "tracker_potential": (1.0 - TRACKER_SHARING) * tracker_potential + spread * state["tracker_prior"],
+                "confidence": (1.0 - share) * awake / (awake + 1.0 - confidence) + share / 2.0,
+                **next_trackers(state, losses, self._tracker_rates),
+            }
+        )
 
     def _newcomer_state(self, state: State, prior: Floats, rate: Any = None) -> State:
         part = prior / (state["prior"].sum() * len(RATES) / self._models_share())
@@ -133,8 +165,9 @@ class LongTermMemory(ExpertAlgorithm):
         return self._with_models(state, {name: np.delete(state[name], index, axis=-1) for name in _PER_MODEL})
 
     def _with_models(self, state: State, models: State) -> State:
-        cells = {name: normalise(models[name]) for name in ("tracked", "remembered")}
-        return {**state, **models, **cells}
+        after = {**state, **models}
+        after |= {name: normalise(after[name]) for name in ("tracked", "remembered")}
+        return self._with_weights({**after, **mixtures(after, after["prior"])})
 
     # The compiled rounds: while they run, the state lives in the kernel and is read back when asked for. -----------------
 
@@ -143,8 +176,6 @@ class LongTermMemory(ExpertAlgorithm):
         """The state, a dictionary of arrays."""
         if "_rounds" in self.__dict__:
             return self._rounds.state()
-        if "_state" not in self.__dict__:
-            raise AttributeError("state_: there is none before the first round")
         return self._state
 
     @state_.setter
@@ -180,4 +211,7 @@ class LongTermMemory(ExpertAlgorithm):
 
     def _play_rounds(self, losses: Floats, confidence: Floats | None) -> Floats:
         rounds = self._compiled_rounds()
-        return super()._play_rounds(losses, confidence) if rounds is None else rounds.run(losses, confidence)
+        if rounds is None:
+            return super()._play_rounds(losses, confidence)
+        own = rounds.run(losses, confidence)
+        return own if confidence is None else restrict(own, confidence)

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._base import State, normalise, over_experts, softmax
-from ._exponential import mixture_loss
+from ._base import State, instantaneous_regret, normalise, over_experts, softmax
 from ._sharing import WEIGHT_FLOOR, Sharing
-from ._validation import Floats, check_number, check_option
+from ._validation import Floats, check_count, check_option
 
 # 1/d = Σ_m step·e^{u_m} exp(-d e^{u_m}) with u_m on a grid, to 2 % for d = 1 … 1e9: a few geometric traces stand for
 # the decaying past at constant cost.
@@ -81,62 +80,65 @@ class MixingPastPosteriors(Sharing):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_option("past", self.past, ("uniform", "decaying"))
-        check_number("n_segments", self.n_segments, 1, np.inf)
-        check_number("n_distinct", self.n_distinct, 1, self.n_segments)
+        check_count("n_segments", self.n_segments)
+        check_count("n_distinct", self.n_distinct, self.n_segments)
+        if not isinstance(self.doubling, bool | np.bool):
+            raise ValueError(f"doubling={self.doubling!r} must be True or False")
         if self.doubling and (self.past != "uniform" or self.rate is not None):
             raise ValueError("doubling=True sets its own rate and mixes the uniform past: leave rate and past alone")
 
     def _initial_state(self, prior: Floats, rate: Any = None, horizon: int | None = None) -> State:
-        state = super()._initial_state(prior, rate, horizon)
-        start = normalise(prior) if self.past == "uniform" else np.repeat(normalise(prior)[np.newaxis], len(_DECAY), 0)
-        state |= {"past_sum": self._aged(start), "n_past": np.ones(prior.shape[:-1])}
+        state = {**super()._initial_state(prior, rate, horizon), "n_past": np.ones(prior.shape[:-1])}
+        if self.past == "uniform":
+            state["memory"] = normalise(prior)
+        else:
+            state["traces"] = _aged(np.repeat(normalise(prior)[np.newaxis], len(_DECAY), axis=0))
         if self.doubling:
             state |= {"budget": np.ones(prior.shape[:-1]), "spent": np.zeros(prior.shape[:-1])}
         return state
 
-    def _aged(self, past_sum: Floats) -> Floats:
-        """The past one round later: the traces of a decaying past fade."""
-        if self.past == "uniform":
-            return past_sum
-        return (np.exp(-_DECAY) * past_sum.T).T
-
-    def _past_mean(self, state: State) -> Floats:
-        if self.past == "uniform":
-            return state["past_sum"] / over_experts(state["n_past"], state["prior"])
-        return normalise(np.tensordot(_DECAY, state["past_sum"], axes=1))
+    def _memory_rates(self, state: State, rounds: Floats) -> Floats | None:
+        """The mean of the past takes up the present with weight 1/(n + 1)."""
+        return 1.0 / (rounds + 2.0) if self.past == "uniform" and not self.doubling else None
 
     def _next_state(self, state: State, weights: Floats, losses: Floats) -> State:
         if self.doubling:
-            posterior, budgets = self._doubling_posterior(state, weights, losses)
+            posterior, spent = self._doubling_posterior(state, weights, losses)
         else:
-            posterior, budgets = self._posterior(state, weights, losses), {}
+            posterior = self._posterior(state, weights, losses)
         switching = self._share(self.switching, state)
-        after = {
-            **state,
-            "weights": (1.0 - switching) * posterior + switching * self._past_mean(state),
-            "past_sum": self._aged(state["past_sum"] + posterior),
-            "n_past": state["n_past"] + 1,
-        }
-        return self._restarted(after, budgets) if self.doubling else after
+        after = {**state, "n_past": state["n_past"] + 1.0}
+        if self.past == "uniform":
+            past = state["memory"]
+            after["memory"] = past + (posterior - past) / over_experts(after["n_past"], past)
+        else:
+            past = normalise(np.tensordot(_DECAY, state["traces"], axes=1))
+            after["traces"] = _aged(state["traces"] + posterior)
+        after["weights"] = normalise((1.0 - switching) * posterior + switching * past)
+        return self._restarted(after, spent) if self.doubling else after
 
-    def _doubling_posterior(self, state: State, weights: Floats, losses: Floats) -> tuple[Floats, State]:
-        regret = 2.0 * (mixture_loss(weights, losses) - losses)  # of the losses mapped to [-1, 1]
+    def _doubling_posterior(self, state: State, weights: Floats, losses: Floats) -> tuple[Floats, Floats]:
+        regret = 2.0 * instantaneous_regret(weights, losses)  # of the losses mapped to [-1, 1]
         rounds = max(state["horizon"] or state["rounds"] + 1, 2)
         complexity = self.n_segments * np.log(rounds) + self.n_distinct * np.log(losses.shape[-1])
         rate = np.minimum(0.2, np.sqrt(complexity / state["budget"]))
         log_posterior = np.log(np.maximum(weights, WEIGHT_FLOOR)) + over_experts(rate, regret) * regret
-        return softmax(log_posterior), {"spent": state["spent"] + (weights * regret**2).sum(axis=-1)}
+        return softmax(log_posterior), state["spent"] + (weights * regret**2).sum(axis=-1)
 
-    def _restarted(self, after: State, budgets: State) -> State:
+    def _restarted(self, after: State, spent: Floats) -> State:
         """Start again, with twice the budget, wherever it is spent."""
-        spent, start = budgets["spent"], normalise(after["prior"])
-        over = spent > after["budget"]
+        over, start = spent > after["budget"], normalise(after["prior"])
         return {
             **after,
             "weights": np.where(over[..., np.newaxis], start, after["weights"]),
-            "past_sum": np.where(over[..., np.newaxis], start, after["past_sum"]),
+            "memory": np.where(over[..., np.newaxis], start, after["memory"]),
             "n_past": np.where(over, 1.0, after["n_past"]),
             "budget": np.where(over, 2.0, 1.0) * after["budget"],
             "spent": np.where(over, 0.0, spent),
         }
 
+
+def _aged(traces: Floats) -> Floats:
+    """The traces of a decaying past, on the first axis, one round later."""
+    aged: Floats = (np.exp(-_DECAY) * traces.T).T
+    return aged

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._base import TINY, ExpertAlgorithm, State, over_experts
-from ._exponential import mixture_loss
+from ._base import TINY, ExpertAlgorithm, State, instantaneous_regret, over_experts
 from ._validation import Floats
 
 
@@ -43,6 +42,11 @@ class MLPoly(ExpertAlgorithm):
         nothing = np.zeros_like(prior)
         return {"prior": prior, "regret": nothing, "inverse_rate": nothing, "largest": np.zeros(prior.shape[:-1])}
 
+    def _newcomer_state(self, state: State, prior: Floats, rate: Any = None) -> State:
+        # One that has slept has seen the largest regret grow.
+        newcomer = super()._newcomer_state(state, prior, rate)
+        return {**newcomer, "inverse_rate": np.full_like(prior, state["largest"])}
+
     def _distribution(self, state: State) -> Floats:
         weights = state["prior"] * np.maximum(state["regret"], 0.0) / np.maximum(state["inverse_rate"], TINY)
         some = (weights > 0.0).any(axis=-1, keepdims=True)
@@ -50,7 +54,7 @@ class MLPoly(ExpertAlgorithm):
         return weights / weights.sum(axis=-1, keepdims=True)
 
     def _next_state(self, state: State, weights: Floats, losses: Floats) -> State:
-        regret = mixture_loss(weights, losses) - losses
+        regret = instantaneous_regret(weights, losses)
         square = regret**2
         largest = np.maximum(state["largest"], square.max(axis=-1))
         growth = over_experts(largest - state["largest"], square)

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from ._base import ExpertAlgorithm, State, join, leave, restrict
 from ._exponential import Hedge, Prod
 from ._sharing import FixedShare
-from ._validation import Floats, check_horizon, check_number, check_option, check_plugin
+from ._validation import Floats, check_count, check_horizon, check_number, check_option, check_plugin
 
 ASLEEP, AWAKE = 0, 1
 
@@ -111,7 +111,8 @@ class LearnedConfidence(ExpertAlgorithm):
 
     def _without(self, state: State, index: int | slice) -> State:
         static, _ = self._plugins()
-        cells = np.arange(len(state["rates"]) * self.n_experts_).reshape(self.n_experts_, -1)[index]
+        shape = self._confidence(state)[1].shape
+        cells = np.arange(np.prod(shape)).reshape(shape)[index].ravel()
         return {
             **state,
             "static": static._without(state["static"], slice(cells[0], cells[-1] + 1)),
@@ -185,8 +186,8 @@ class SimpleReduction(LearnedConfidence):
         super()._check_parameters()
         check_number("rate", self.rate, 0.0, 0.2, low_open=True)
         check_number("bias", self.bias, 0.0, np.inf, high_open=True)
-        check_number("n_segments", self.n_segments, 1, np.inf)
-        check_number("n_distinct", self.n_distinct, 1, self.n_segments)
+        check_count("n_segments", self.n_segments)
+        check_count("n_distinct", self.n_distinct, self.n_segments)
 
     def _plugins(self) -> tuple[ExpertAlgorithm, ExpertAlgorithm]:
         static = Hedge(variant=1) if self.static is None else self.static

@@ -40,14 +40,16 @@ typedef struct {
     const double *rates;                   /* [n_rates] */
     const double *switching, *memory;      /* [CELLS] alpha, and the least theta */
     const double *memory_follows;          /* [CELLS] 1 where theta is at least 1/(t + 2) */
-    double first_rate, potential_floor, belief_floor, weight_floor;
+    const double *doublings;               /* [n_bundles] how often a bundle's rate is doubled to give the next one's */
+    double first_rate, potential_floor, tracker_sharing, trackers_prior, belief_floor, weight_floor, sharpened_from;
     /* state */
     double *prior;                         /* [stride] of a model's cell */
+    double *start, *inverse_start;         /* [stride] the prior as a distribution, and 1 over it */
     double *potential, *confidence;        /* [n_rates][stride] */
     double *tracker_prior, *tracker_potential; /* [n_rates][n_trackers] */
     double *belief;                        /* [n_bundles][CELLS] */
     double *tracked, *remembered;          /* [n_bundles][CELLS][stride] */
-    /* derived from the state after each round */
+    /* derived from these after each round, and part of the state for the sake of the last bit */
     double *tracker_weights;               /* [n_trackers][stride]: mixtures; their eighth powers, to be multiplied by */
     double *scale;                         /* [n_bundles] */
     double *played;                        /* [stride] */
@@ -69,6 +71,41 @@ INLINE double exp_minus_small(double x)
     y = 0.5 - x * y;
     y = 1.0 - x * y;
     return 1.0 - x * y;
+}
+
+/* Play: the mixture's loss, and what is learned from: an expert's loss, or the mixture's as far as it slept. `out` gets
+   the weights before they are restricted to who is awake; `awake` and `out` may be NULL. Returns 0 if all sleep: nothing
+   is learned then. */
+INLINE int feed(const double *restrict own, const double *restrict losses, const double *restrict awake,
+                double *restrict fed, double *restrict out, ptrdiff_t k, double *mixture_loss)
+{
+    double mixture = 0.0, asleep = 0.0;
+    if (out != NULL)
+        for (ptrdiff_t i = 0; i < k; i++) out[i] = own[i];
+    if (awake != NULL)
+        for (ptrdiff_t i = 0; i < k; i++) asleep += 1.0 - awake[i];
+    if (asleep == 0.0) {
+        VECTORS
+        for (ptrdiff_t i = 0; i < k; i++) {
+            fed[i] = losses[i];
+            mixture += own[i] * losses[i];
+        }
+        *mixture_loss = mixture;
+        return 1;
+    }
+    double largest = 0.0, total = 0.0, confident = 0.0;
+    for (ptrdiff_t i = 0; i < k; i++) largest = awake[i] > largest ? awake[i] : largest;
+    if (largest == 0.0) return 0;
+    for (ptrdiff_t i = 0; i < k; i++) {
+        total += awake[i] / largest * own[i];
+        confident += awake[i] / largest;
+    }
+    const int alive = total > 1e-300;
+    for (ptrdiff_t i = 0; i < k; i++)
+        mixture += awake[i] / largest * (alive ? own[i] / total : 1.0 / confident) * losses[i];
+    for (ptrdiff_t i = 0; i < k; i++) fed[i] = mixture + awake[i] * (losses[i] - mixture);
+    *mixture_loss = mixture;
+    return 1;
 }
 
 /* What is played next: sum_j rate_j W z for models, trackers' shares spread by their weights. */
@@ -134,18 +171,27 @@ INLINE void ltm_learn(ltm_memory *m, double mixture_loss)
     }
     const double *restrict tracker_regret = m->tracker_regret;
     double *restrict tracker_share = m->tracker_share;
+    double total = 0.0;
     VECTORS
     for (ptrdiff_t g = 0; g < n_trackers; g++) tracker_share[g] = 0.0;
     for (ptrdiff_t j = 0; j < m->n_rates; j++) {
-        const double rate = m->rates[j], floor = m->potential_floor;
+        const double rate = m->rates[j];
+        double *restrict potential = m->tracker_potential + j * n_trackers;
+        VECTORS
+        for (ptrdiff_t g = 0; g < n_trackers; g++) {
+            potential[g] *= 1.0 + rate * tracker_regret[g];
+            total += potential[g];
+        }
+    }
+    const double kept = 1.0 - m->tracker_sharing, spread = m->tracker_sharing * total / m->trackers_prior;
+    for (ptrdiff_t j = 0; j < m->n_rates; j++) {
+        const double rate = m->rates[j];
         double *restrict potential = m->tracker_potential + j * n_trackers;
         const double *restrict tracker_prior = m->tracker_prior + j * n_trackers;
         VECTORS
         for (ptrdiff_t g = 0; g < n_trackers; g++) {
-            const double grown = potential[g] * (1.0 + rate * tracker_regret[g]), least = floor * tracker_prior[g];
-            const double w = grown > least ? grown : least;
-            potential[g] = w;
-            tracker_share[g] += rate * w;
+            potential[g] = kept * potential[g] + spread * tracker_prior[g];
+            tracker_share[g] += rate * potential[g];
         }
     }
 }
@@ -196,7 +242,9 @@ INLINE void ltm_track(ltm_memory *m)
         const double k0 = keep[0], k1 = keep[1], k2 = keep[2], q0 = belief[0], q1 = belief[1], q2 = belief[2];
         const double a0 = m->switching[0], a1 = m->switching[1], a2 = m->switching[2];
         const double f0 = 1.0 - theta[0], f1 = 1.0 - theta[1], f2 = 1.0 - theta[2];
-        const double t0 = theta[0] / e0, t1 = theta[1] / e1, t2 = theta[2] / e2, floor = m->weight_floor;
+        const double t0 = theta[0] / e0, t1 = theta[1] / e1, t2 = theta[2] / e2;
+        const double floor = m->weight_floor, least = m->sharpened_from;
+        const double *restrict start = m->start, *restrict inverse_start = m->inverse_start;
         double sum = 0.0;
         VECTORS
         for (ptrdiff_t i = 0; i < n; i++) {
@@ -205,7 +253,8 @@ INLINE void ltm_track(ltm_memory *m)
             const double n0 = k0 * p0 + a0 * v0[i], n1 = k1 * p1 + a1 * v1[i], n2 = k2 * p2 + a2 * v2[i];
             const double u0 = f0 * v0[i] + t0 * p0, u1 = f1 * v1[i] + t1 * p1, u2 = f2 * v2[i] + t2 * p2;
             const double mixed = q0 * n0 + q1 * n1 + q2 * n2;
-            const double two = mixed * mixed, four = two * two, eight = four * four;
+            const double ratio = mixed * inverse_start[i], base = ratio > least ? ratio : least;
+            const double two = base * base, four = two * two, eight = four * four * start[i];
             w0[i] = n0;
             w1[i] = n1;
             w2[i] = n2;
@@ -215,92 +264,29 @@ INLINE void ltm_track(ltm_memory *m)
             mixture[i] = mixed;
             sharp[i] = eight;
             sum += eight;
-            likelihood[i] = l * l; /* the next rate is twice this one */
+            likelihood[i] = l * l; /* for a rate twice this one */
         }
         m->scale[b] = 1.0 / sum;
-    }
-}
-
-/* Derive shares, trackers' weights and what is played from the state, before the first round. */
-static void ltm_prepare(ltm_memory *m)
-{
-    const ptrdiff_t n = m->stride;
-    VECTORS
-    for (ptrdiff_t i = 0; i < n; i++) {
-        m->share[i] = 0.0;
-        for (ptrdiff_t j = 0; j < m->n_rates; j++)
-            m->share[i] += m->rates[j] * m->potential[j * n + i] * m->confidence[j * n + i];
-    }
-    for (ptrdiff_t g = 0; g < m->n_trackers; g++) {
-        m->tracker_share[g] = 0.0;
-        for (ptrdiff_t j = 0; j < m->n_rates; j++)
-            m->tracker_share[g] += m->rates[j] * m->tracker_potential[j * m->n_trackers + g];
-    }
-    for (ptrdiff_t b = 0; b < m->n_bundles; b++) {
-        double sum = 0.0;
-        VECTORS
-        for (ptrdiff_t i = 0; i < n; i++) {
-            double mixed = 0.0;
-            for (int c = 0; c < CELLS; c++)
-                mixed += m->belief[b * CELLS + c] * m->tracked[(b * CELLS + c) * n + i];
-            const double two = mixed * mixed, four = two * two, eight = four * four;
-            m->tracker_weights[b * n + i] = mixed;
-            m->tracker_weights[(m->n_bundles + b) * n + i] = eight;
-            sum += eight;
+        for (int q = 1; q < m->doublings[b]; q++) {
+            VECTORS
+            for (ptrdiff_t i = 0; i < n; i++) likelihood[i] *= likelihood[i];
         }
-        m->scale[b] = 1.0 / sum;
     }
-    ltm_combine(m);
-}
-
-/* One round. `awake` may be NULL; `out`, what is played, too. */
-INLINE void ltm_round(ltm_memory *m, const double *restrict losses, const double *restrict awake, double *restrict out)
-{
-    const ptrdiff_t k = m->n_experts;
-    const double *restrict played = m->played;
-    double *restrict fed = m->losses;
-    double mixture_loss = 0.0;
-    if (awake == NULL) {
-        VECTORS
-        for (ptrdiff_t i = 0; i < k; i++) {
-            fed[i] = losses[i];
-            mixture_loss += played[i] * losses[i];
-        }
-        if (out != NULL)
-            for (ptrdiff_t i = 0; i < k; i++) out[i] = played[i];
-    } else {
-        double total = 0.0, confident = 0.0;
-        VECTORS
-        for (ptrdiff_t i = 0; i < k; i++) {
-            total += awake[i] * played[i];
-            confident += awake[i];
-        }
-        if (confident == 0.0) { /* all sleep: nothing is restricted and nothing learned */
-            if (out != NULL)
-                for (ptrdiff_t i = 0; i < k; i++) out[i] = played[i];
-            return;
-        }
-        const int alive = total > 1e-300;
-        VECTORS
-        for (ptrdiff_t i = 0; i < k; i++) {
-            const double p = alive ? awake[i] * played[i] / total : awake[i] / confident;
-            mixture_loss += p * losses[i];
-            if (out != NULL) out[i] = p;
-        }
-        VECTORS
-        for (ptrdiff_t i = 0; i < k; i++) fed[i] = mixture_loss + awake[i] * (losses[i] - mixture_loss);
-    }
-    ltm_learn(m, mixture_loss);
-    ltm_track(m);
-    ltm_combine(m);
-    m->rounds += 1.0;
 }
 
 INLINE void ltm_rounds(ltm_memory *m, const double *losses, const double *awake, double *out, ptrdiff_t n_rounds)
 {
     const ptrdiff_t k = m->n_experts;
-    for (ptrdiff_t t = 0; t < n_rounds; t++)
-        ltm_round(m, losses + t * k, awake == NULL ? NULL : awake + t * k, out == NULL ? NULL : out + t * k);
+    for (ptrdiff_t t = 0; t < n_rounds; t++) {
+        double mixture_loss;
+        if (!feed(m->played, losses + t * k, awake == NULL ? NULL : awake + t * k, m->losses,
+                  out == NULL ? NULL : out + t * k, k, &mixture_loss))
+            continue;
+        ltm_learn(m, mixture_loss);
+        ltm_track(m);
+        ltm_combine(m);
+        m->rounds += 1.0;
+    }
 }
 
 TARGET_AVX2 static void ltm_rounds_avx2(ltm_memory *m, const double *l, const double *a, double *o, ptrdiff_t t)
@@ -317,6 +303,83 @@ static void ltm_run(ltm_memory *m, const double *losses, const double *awake, do
 {
     if (avx2) ltm_rounds_avx2(m, losses, awake, out, n_rounds);
     else ltm_rounds_plain(m, losses, awake, out, n_rounds);
+}
+
+/* Share-theta: w <- (1-alpha) w exp(-rate l) / sum + alpha v, v <- (1-theta) v + theta w exp(-rate l) / sum.
+   alpha and theta are given for each round learned; returns how many were (rounds in which all sleep are not). */
+
+typedef struct {
+    ptrdiff_t n_experts, stride;
+    double rate, weight_floor;
+    double *weights, *memory, *losses, *posterior; /* [stride], padded with zeros */
+} sharing;
+
+INLINE ptrdiff_t sharing_rounds(sharing *s, const double *restrict losses, const double *restrict awake,
+                                const double *restrict alphas, const double *restrict thetas, double *restrict out,
+                                ptrdiff_t n_rounds)
+{
+    const ptrdiff_t n = 4 * (s->stride / 4), k = s->n_experts;
+    double *restrict weights = s->weights, *restrict memory = s->memory, *restrict fed = s->losses;
+    double *restrict posterior = s->posterior;
+    ptrdiff_t learned = 0;
+    int squarings = 0;
+    double root_rate = s->rate;
+    while (root_rate > 0.0625) { /* exp(-x) = exp(-x/2)^2, until the series is exact */
+        root_rate *= 0.5;
+        squarings++;
+    }
+    for (ptrdiff_t t = 0; t < n_rounds; t++) {
+        double mixture_loss;
+        if (!feed(weights, losses + t * k, awake == NULL ? NULL : awake + t * k, fed, out + t * k, k, &mixture_loss))
+            continue;
+        VECTORS
+        for (ptrdiff_t i = 0; i < n; i++) posterior[i] = exp_minus_small(root_rate * fed[i]);
+        for (int q = 0; q < squarings; q++) {
+            VECTORS
+            for (ptrdiff_t i = 0; i < n; i++) posterior[i] *= posterior[i];
+        }
+        double sum = 0.0;
+        VECTORS
+        for (ptrdiff_t i = 0; i < n; i++) {
+            posterior[i] *= weights[i];
+            sum += posterior[i];
+        }
+        const double alpha = alphas[learned], theta = thetas[learned], floor = s->weight_floor, inverse = 1.0 / sum;
+        double total = 0.0;
+        VECTORS
+        for (ptrdiff_t i = 0; i < n; i++) {
+            const double p = posterior[i] * inverse, recalled = (1.0 - theta) * memory[i] + theta * p;
+            const double shared = (1.0 - alpha) * p + alpha * memory[i];
+            weights[i] = shared > floor ? shared : floor;
+            memory[i] = recalled > floor ? recalled : floor;
+            total += weights[i];
+        }
+        const double scale = 1.0 / total;
+        VECTORS
+        for (ptrdiff_t i = 0; i < n; i++) weights[i] *= scale;
+        for (ptrdiff_t i = k; i < n; i++) weights[i] = memory[i] = 0.0;
+        learned++;
+    }
+    return learned;
+}
+
+TARGET_AVX2 static ptrdiff_t sharing_rounds_avx2(sharing *s, const double *l, const double *a, const double *al,
+                                                 const double *th, double *o, ptrdiff_t t)
+{
+    return sharing_rounds(s, l, a, al, th, o, t);
+}
+
+static ptrdiff_t sharing_rounds_plain(sharing *s, const double *l, const double *a, const double *al, const double *th,
+                                      double *o, ptrdiff_t t)
+{
+    return sharing_rounds(s, l, a, al, th, o, t);
+}
+
+static ptrdiff_t sharing_run(sharing *s, const double *losses, const double *awake, const double *alphas,
+                             const double *thetas, double *out, ptrdiff_t n_rounds, int avx2)
+{
+    return avx2 ? sharing_rounds_avx2(s, losses, awake, alphas, thetas, out, n_rounds)
+                : sharing_rounds_plain(s, losses, awake, alphas, thetas, out, n_rounds);
 }
 
 #endif

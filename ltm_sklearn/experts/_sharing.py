@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._base import ExpertAlgorithm, State, normalise, over_experts, softmax
+from ._base import ExpertAlgorithm, State, normalise, over_experts, restrict, softmax
+from ._compiled import kernel
 from ._validation import Floats, check_horizon, check_number, check_option
 
-#: No shared weight falls below this, so that no expert is lost to underflow.
-WEIGHT_FLOOR = 1e-300
+#: No shared weight falls below this, so that no expert is lost to underflow and no number is denormal.
+WEIGHT_FLOOR = 1e-200
 
 _LARGEST_RATE = {"exponential": np.inf, "second_order": 0.2, "prod": 0.5}
 
@@ -39,12 +40,19 @@ class Sharing(ExpertAlgorithm):
     def _newcomer_state(self, state: State, prior: Floats, rate: Any = None) -> State:
         # A newcomer has its prior's part of whatever has been handed out among the experts.
         part = prior / state["prior"].sum()
-        handed_out = [name for name in ("weights", "memory", "past_sum") if name in state]
+        handed_out = [name for name in ("weights", "memory", "traces") if name in state]
         shares = {name: part * state[name].sum(axis=-1, keepdims=True) for name in handed_out}
         return {**super()._newcomer_state(state, prior, rate), **shares}
 
+    def _with_newcomer(self, state: State, newcomer: State) -> State:
+        return _normalised(super()._with_newcomer(state, newcomer))
+
+    def _without(self, state: State, index: int | slice) -> State:
+        return _normalised(super()._without(state, index))
+
     def _distribution(self, state: State) -> Floats:
-        return normalise(state["weights"])
+        weights: Floats = state["weights"]
+        return weights
 
     def _rate(self, state: State, round_: int) -> Floats:
         """The learning rate of a round, counted from 1."""
@@ -56,7 +64,7 @@ class Sharing(ExpertAlgorithm):
         return float(np.sqrt(8.0 * np.log(max(n_experts, 2) * (rounds + 1.0)) / rounds))
 
     def _posterior(self, state: State, weights: Floats, losses: Floats) -> Floats:
-        """``ẇ ∝ w · exp(-η ℓ)``, flattened by the power ``η'/η`` if the next round's rate η' is smaller.
+        """``ẇ ∝ w · exp(-η ℓ)``, flattened towards the prior by the power ``η'/η`` if the next round's rate η' is smaller.
 
         The power keeps ``ln(1/w)/η`` from growing by more than ``(1/η' - 1/η) ln K``, so the bound survives a falling
         rate.
@@ -65,7 +73,8 @@ class Sharing(ExpertAlgorithm):
         rate = self._rate(state, now)
         log_posterior = np.log(np.maximum(weights, WEIGHT_FLOOR)) + self._log_factor(rate, losses)
         if state["rate"] is None:
-            log_posterior *= self._rate(state, now + 1) / rate
+            log_prior = np.log(state["prior"])
+            log_posterior = log_prior + (log_posterior - log_prior) * (self._rate(state, now + 1) / rate)
         return softmax(log_posterior)
 
     def _log_factor(self, rate: Floats, losses: Floats) -> Floats:
@@ -76,6 +85,43 @@ class Sharing(ExpertAlgorithm):
         if value is None:
             value = 1.0 / (state["horizon"] or state["rounds"] + 3)
         return over_experts(value, state["weights"])
+
+    # The compiled rounds -------------------------------------------------------------------------------------------------
+
+    def _memory_rates(self, state: State, rounds: Floats) -> Floats | None:
+        """θ of rounds with so many rounds before them; None if this is no Share-θ with an exponential loss update."""
+        return None
+
+    def _play_rounds(self, losses: Floats, confidence: Floats | None) -> Floats:
+        state = self.state_
+        rounds = state["rounds"] + np.arange(len(losses), dtype=np.float64)
+        memory_rates = self._memory_rates(state, rounds)
+        if kernel is None or memory_rates is None or np.ndim(state["rate"]) != 0 or state["rate"] is None:
+            return super()._play_rounds(losses, confidence)
+        switching = self.switching
+        if switching is None:
+            switching = 1.0 / (state["horizon"] or rounds + 3.0)
+        remembers = "memory" in state
+        own, weights, memory, learned = kernel.share_rounds(
+            losses,
+            confidence,
+            state["weights"],
+            state["memory"] if remembers else normalise(state["prior"]),
+            float(state["rate"]),
+            np.broadcast_to(switching, rounds.shape).astype(np.float64),
+            np.broadcast_to(memory_rates, rounds.shape).astype(np.float64),
+            WEIGHT_FLOOR,
+        )
+        after = {**state, "weights": weights, "rounds": state["rounds"] + learned}
+        after |= {"memory": memory} if remembers else {}
+        after |= {"n_past": state["n_past"] + learned} if "n_past" in state else {}
+        self.state_ = after
+        return own if confidence is None else restrict(own, confidence)
+
+
+def _normalised(state: State) -> State:
+    """Distributions over the experts sum to one again after the pool has changed."""
+    return {**state, **{name: normalise(state[name]) for name in ("weights", "memory") if name in state}}
 
 
 class FixedShare(Sharing):
@@ -141,10 +187,13 @@ class FixedShare(Sharing):
             return -rate * losses - (rate * losses) ** 2
         return np.log1p(-rate * losses)
 
+    def _memory_rates(self, state: State, rounds: Floats) -> Floats | None:
+        return np.zeros_like(rounds) if self.rule == "exponential" else None
+
     def _next_state(self, state: State, weights: Floats, losses: Floats) -> State:
         switching = self._share(self.switching, state)
         posterior = self._posterior(state, weights, losses)
-        return {**state, "weights": (1.0 - switching) * posterior + switching * normalise(state["prior"])}
+        return {**state, "weights": normalise((1.0 - switching) * posterior + switching * normalise(state["prior"]))}
 
 
 class ShareTheta(Sharing):
@@ -203,12 +252,17 @@ class ShareTheta(Sharing):
     def _initial_state(self, prior: Floats, rate: Any = None, horizon: int | None = None) -> State:
         return {**super()._initial_state(prior, rate, horizon), "memory": normalise(prior)}
 
+    def _memory_rates(self, state: State, rounds: Floats) -> Floats | None:
+        if self.memory is not None:
+            return np.full_like(rounds, self.memory)
+        return np.broadcast_to(1.0 / (state["horizon"] or rounds + 3.0), rounds.shape)
+
     def _next_state(self, state: State, weights: Floats, losses: Floats) -> State:
         switching, theta = self._share(self.switching, state), self._share(self.memory, state)
         posterior = self._posterior(state, weights, losses)
         memory = state["memory"]
         return {
             **state,
-            "weights": (1.0 - switching) * posterior + switching * memory,
+            "weights": normalise((1.0 - switching) * posterior + switching * memory),
             "memory": np.maximum((1.0 - theta) * memory + theta * posterior, WEIGHT_FLOOR),
         }

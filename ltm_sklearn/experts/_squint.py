@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import erf, erfcx, log1p
 
-from ._base import ExpertAlgorithm, State, softmax
-from ._exponential import mixture_loss
+from ._base import ExpertAlgorithm, State, instantaneous_regret, softmax
 from ._validation import Floats
 
 #: Rates are mixed over (0, 1/2].
@@ -73,7 +72,7 @@ class Squint(ExpertAlgorithm):
         return softmax(state["log_prior"] + log_evidence(state["regret"], state["second_moment"]))
 
     def _next_state(self, state: State, weights: Floats, losses: Floats) -> State:
-        regret = mixture_loss(weights, losses) - losses
+        regret = instantaneous_regret(weights, losses)
         return {
             **state,
             "regret": state["regret"] + regret,

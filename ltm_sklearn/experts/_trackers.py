@@ -5,7 +5,8 @@ keeps weights ``w`` and a memory ``v``; a round does ``ẇ ∝ w·exp(-η ℓ)``
 The bundle believes in its cells by Bayes' rule, ``belief(c) ∝ belief(c) · Σ_i w_c(i) exp(-η ℓ(i))``: against the mix
 loss, the best cell costs no more than ln(number of cells)/η. Its mixture ``b = Σ_c belief(c) w_c`` is a posterior over
 which expert is best now. As the loss is linear in what is played, the best answer to a posterior is its mode and not
-its mean, so besides ``b`` itself there is a tracker that plays ``b^8``, normalised.
+its mean, so besides ``b`` itself there is a tracker that plays
+``prior·(b/prior)^8``, normalised.
 
 Nothing here is needed for Algorithm 2's theorem, which holds for whatever experts it is given.
 """
@@ -18,16 +19,20 @@ from ._base import State, normalise
 from ._sharing import WEIGHT_FLOOR
 from ._validation import Floats
 
-#: Learning rates η; each is twice the one before, so that the kernel needs one exponential for all of them.
-RATES = 0.25 * 2.0 ** np.arange(8)
+#: Learning rates η: powers of two, so that the kernel needs one exponential for all of them.
+RATES = 2.0 ** np.array([-4, -2, -1, 0, 1, 2, 3, 4, 5])
+#: Prior over the bundles: rates around 2 suit losses that are often 0 or 1.
+PRIOR = normalise(2.0 ** (-np.abs(np.log2(RATES) - 1.0) / 2.0))
 #: Switching rates α of a bundle's cells.
 SWITCHING = np.array([3e-3, 3e-2, 3e-4])
 #: Least memory rates θ of the same cells …
-MEMORY = np.array([1e-4, 1e-4, 1e-5])
+MEMORY = np.array([1e-4, 1e-4, 0.0])
 #: … and whether θ is 1/(t + 2), the mean of the whole past, while that is larger.
 MEMORY_FOLLOWS = np.array([1.0, 1.0, 0.0])
 #: The power of a bundle's mixture that its second tracker plays.
 SHARPNESS = 8
+#: Ratios to the prior are raised to that power from here up, which keeps denormal numbers away.
+SHARPENED_FROM = 1e-30
 #: No cell's belief falls below this, so that a bundle can change its mind when the pace of switching changes.
 BELIEF_FLOOR = 1e-9
 
@@ -35,13 +40,21 @@ BELIEF_FLOOR = 1e-9
 def initial_trackers(prior: Floats, n_bundles: int) -> State:
     """Weights and memories of all cells, shape (bundles, cells, K), and the beliefs in them, (bundles, cells)."""
     cells = np.tile(normalise(prior), (n_bundles, len(SWITCHING), 1))
-    return {"tracked": cells, "remembered": cells, "belief": np.full(cells.shape[:2], 1.0 / len(SWITCHING))}
+    state = {"tracked": cells, "remembered": cells, "belief": np.full(cells.shape[:2], 1.0 / len(SWITCHING))}
+    return {**state, **mixtures(state, prior)}
+
+
+def mixtures(state: State, prior: Floats) -> State:
+    """What the trackers play: each bundle's mixture, and its power with the scale that makes it sum to one."""
+    mixture = (state["belief"][..., np.newaxis] * state["tracked"]).sum(axis=1)
+    start = prior / prior.sum()
+    sharpened = start * np.maximum(mixture / start, SHARPENED_FROM) ** SHARPNESS
+    return {"mixture": mixture, "sharpened": sharpened, "sharpened_scale": 1.0 / sharpened.sum(axis=-1)}
 
 
 def tracker_weights(state: State) -> Floats:
-    """What the trackers play, shape (2 · bundles, K): each bundle's mixture, then each mixture sharpened."""
-    mixtures = (state["belief"][..., np.newaxis] * state["tracked"]).sum(axis=1)
-    return np.concatenate([mixtures, normalise(mixtures**SHARPNESS)])
+    """What the trackers play, shape (2 · bundles, K): the mixtures, then the sharpened ones."""
+    return np.concatenate([state["mixture"], state["sharpened_scale"][:, np.newaxis] * state["sharpened"]])
 
 
 def next_trackers(state: State, losses: Floats, rates: Floats) -> State:
@@ -53,8 +66,9 @@ def next_trackers(state: State, losses: Floats, rates: Floats) -> State:
     memory_rate = np.maximum(MEMORY, MEMORY_FOLLOWS / (state["rounds"] + 3))[:, np.newaxis]
     switching = SWITCHING[:, np.newaxis]
     remembered = state["remembered"]
-    return {
+    after = {
         "tracked": (1.0 - switching) * posterior + switching * remembered,
         "remembered": np.maximum((1.0 - memory_rate) * remembered + memory_rate * posterior, WEIGHT_FLOOR),
         "belief": normalise(np.maximum(normalise(state["belief"] * evidence), BELIEF_FLOOR)),
     }
+    return {**after, **mixtures(after, state["prior"])}

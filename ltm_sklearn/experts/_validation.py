@@ -25,7 +25,7 @@ def check_rounds(
         raise ValueError(f"losses have {losses.shape[1]} experts, but this algorithm runs over {n_experts}")
     asleep = np.isnan(losses)
     if awake is None:
-        confidence = None if not asleep.any() else np.where(asleep, 0.0, 1.0)
+        confidence = None if not asleep.any() else np.ascontiguousarray(np.where(asleep, 0.0, 1.0))
     else:
         confidence = _as_table(awake, "awake")
         if confidence.shape != losses.shape:
@@ -34,6 +34,8 @@ def check_rounds(
         confidence = np.where(asleep, 0.0, confidence)
         if (confidence == 1.0).all():
             confidence = None
+        else:
+            confidence = np.ascontiguousarray(confidence)
     if asleep.any():
         losses = np.where(asleep, 0.0, losses)
     _check_unit_interval(losses, "losses", first_round, tolerance=ROUNDING)
@@ -41,10 +43,7 @@ def check_rounds(
 
 
 def _as_table(values: ArrayLike, name: str) -> Floats:
-    try:
-        table = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} must be numbers: {error}") from None
+    table = _as_floats(values, name)
     if table.ndim != 2 or table.shape[1] == 0:
         raise ValueError(
             f"{name} must have one column per expert, shape (n_rounds, n_experts) in run and (n_experts,) "
@@ -53,12 +52,26 @@ def _as_table(values: ArrayLike, name: str) -> Floats:
     return table
 
 
+def _as_floats(values: ArrayLike, name: str) -> Floats:
+    """An array of floats; text and complex numbers are no numbers here."""
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind == "c":
+            raise TypeError("got complex numbers")
+        floats = array.astype(np.float64)
+        if array.dtype.kind not in "biufO":
+            raise TypeError(f"got {array.dtype}")
+        return floats
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must be numbers in a regular table: {error}") from None
+
+
 def _check_unit_interval(table: Floats, name: str, first_round: int, tolerance: float) -> None:
     inside = (table >= -tolerance) & (table <= 1.0 + tolerance)
     if not inside.all():  # NaN is outside
         at, expert = np.argwhere(~inside)[0]
         raise ValueError(
-            f"{name} must lie in [0, 1]: round {first_round + at}, expert {expert} has {table[at, expert]!r} "
+            f"{name} must lie in [0, 1]: round {first_round + at}, expert {expert} has {float(table[at, expert])!r} "
             "(rounds and experts are counted from 0)"
         )
 
@@ -67,12 +80,13 @@ def check_prior(prior: ArrayLike | None, n_experts: int) -> Floats:
     """A distribution over the experts with no zeros; None is uniform."""
     if prior is None:
         return np.full(n_experts, 1.0 / n_experts)
-    weights = np.asarray(prior, dtype=np.float64)
+    weights = _as_floats(prior, "prior")
     if weights.shape != (n_experts,):
         raise ValueError(f"prior has shape {weights.shape}, but there are {n_experts} experts")
     if not (np.isfinite(weights).all() and (weights > 0).all()):
         worst = int(np.argmin(np.where(np.isfinite(weights), weights, -np.inf)))
-        raise ValueError(f"prior must be positive and finite: expert {worst} has {weights[worst]!r}")
+        raise ValueError(f"prior must be positive and finite: expert {worst} has {float(weights[worst])!r}")
+    weights = weights / weights.max()  # first, or the sum of huge ones would overflow
     return weights / weights.sum()
 
 
@@ -83,27 +97,45 @@ def check_option(name: str, value: Any, options: tuple[Any, ...]) -> None:
 
 
 def check_number(
-    name: str, value: Any, low: float, high: float, *, low_open: bool = False, high_open: bool = False
+    name: str,
+    value: Any,
+    low: float,
+    high: float,
+    *,
+    low_open: bool = False,
+    high_open: bool = False,
+    max_axes: int = 0,
 ) -> None:
-    """A number, or an array of them, lies in an interval; None passes."""
+    """A number, or with ``max_axes=1`` also a list of them, lies in an interval; None passes."""
     if value is None:
         return
     interval = f"{'(' if low_open else '['}{low:g}, {high:g}{')' if high_open else ']'}"
     try:
-        values = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name}={value!r} must be a number in {interval}") from None
+        values = _as_floats(value, name)
+        if values.ndim > max_axes or values.size == 0:
+            raise ValueError
+    except ValueError:
+        raise ValueError(f"{name}={value!r} must be a number{' or a list of them' * max_axes} in {interval}") from None
     above = values > low if low_open else values >= low
     below = values < high if high_open else values <= high
-    if values.size == 0 or not (above & below).all():
+    if not (above & below).all():
         raise ValueError(f"{name}={value!r} must lie in {interval}")
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1
+
+
+def check_count(name: str, value: Any, high: float = np.inf) -> None:
+    """A positive whole number, at most ``high``."""
+    if not _is_count(value) or value > high:
+        limit = "" if high == np.inf else f" up to {high}"
+        raise ValueError(f"{name}={value!r} must be a positive integer{limit}")
 
 
 def check_horizon(horizon: Any) -> None:
     """A horizon is None or a positive whole number."""
-    if horizon is not None and (
-        isinstance(horizon, bool) or not isinstance(horizon, int | np.integer) or horizon < 1
-    ):
+    if horizon is not None and not _is_count(horizon):
         raise ValueError(f"horizon={horizon!r} must be a positive integer or None")
 
 
