@@ -8,7 +8,17 @@ import numpy as np
 class Environment:
     """Losses in [0, 1], one round at a time; ``kind`` says how they are chosen, ``seed`` fixes them."""
 
-    KINDS = ("uniform", "bernoulli", "sparse", "switching", "chase", "thermostat", "alternate", "returning", "ties")
+    KINDS = (
+        "uniform",
+        "bernoulli",
+        "sparse",
+        "switching",
+        "chase",
+        "thermostat",
+        "alternate",
+        "returning",
+        "ties",
+    )
 
     def __init__(self, kind, n_experts, n_rounds, seed=0):
         self.kind, self.n_experts, self.n_rounds = kind, n_experts, n_rounds

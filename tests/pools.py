@@ -74,9 +74,7 @@ SWITCHING = {
     "past-decaying": lambda: MixingPastPosteriors(past="decaying"),
     "past-decaying-rates": lambda: MixingPastPosteriors(rate=1.0, switching=0.05, past="decaying"),
     "past-doubling": lambda: MixingPastPosteriors(doubling=True),
-    "past-doubling-horizon": lambda: MixingPastPosteriors(
-        doubling=True, n_segments=3, n_distinct=2, horizon=HORIZON
-    ),
+    "past-doubling-horizon": lambda: MixingPastPosteriors(doubling=True, n_segments=3, n_distinct=2, horizon=HORIZON),
 }
 
 REDUCTIONS = {
@@ -96,9 +94,7 @@ REDUCTIONS = {
     "best-normal-hedge-past-horizon": lambda: BestOfBothWorlds(
         AdaNormalHedge(), MixingPastPosteriors(), horizon=HORIZON
     ),
-    "best-tight-hedge-fixed-share": lambda: BestOfBothWorlds(
-        Hedge(variant=2), FixedShare(), constants="tight"
-    ),
+    "best-tight-hedge-fixed-share": lambda: BestOfBothWorlds(Hedge(variant=2), FixedShare(), constants="tight"),
 }
 if hasattr(experts, "LongTermMemory"):
     REDUCTIONS["long-term-memory"] = lambda: experts.LongTermMemory()

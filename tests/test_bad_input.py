@@ -219,7 +219,10 @@ BAD_PARAMETERS = {
     "theta-memory-nan": (ShareTheta(memory=np.nan), r"memory=nan must lie in \[0, 1\]"),
     "past": (MixingPastPosteriors(past="recent"), r"past='recent' is not one of 'uniform', 'decaying'"),
     "past-segments": (MixingPastPosteriors(n_segments=0), r"n_segments=0 must be a positive integer"),
-    "past-distinct": (MixingPastPosteriors(n_segments=2, n_distinct=3), r"n_distinct=3 must be a positive integer up to 2"),
+    "past-distinct": (
+        MixingPastPosteriors(n_segments=2, n_distinct=3),
+        r"n_distinct=3 must be a positive integer up to 2",
+    ),
     "past-doubling-rate": (MixingPastPosteriors(rate=0.1, doubling=True), "doubling=True sets its own rate"),
     "past-doubling-past": (MixingPastPosteriors(doubling=True, past="decaying"), "doubling=True .*uniform"),
     "simple-rate": (SimpleReduction(rate=0.3), r"rate=0\.3 must lie in \(0, 0\.2\]"),

@@ -228,9 +228,7 @@ def test_regret_to_the_own_distribution_is_the_confidence_rated_regret(plugged, 
 #: What a regret-based rule keeps of each expert.
 KEPT = ("gain", "regret", "magnitude", "second_moment", "log_weight")
 #: AdaNormalHedge.TV is left out: its copies are born and die. ML-Poly's rates see the largest regret of all.
-KEEPS = {
-    name: ALGORITHMS[name] for name in [*REGRET_BASED, "hedge-2", "prod", "adapt-ml-prod"] if name[:2] != "tv"
-}
+KEEPS = {name: ALGORITHMS[name] for name in [*REGRET_BASED, "hedge-2", "prod", "adapt-ml-prod"] if name[:2] != "tv"}
 
 
 @for_each(KEEPS)

@@ -247,9 +247,7 @@ def test_static_algorithms_also_serve_as_switching_ones(switching, reduction):
     assert_distribution(algorithm.run(random_losses(T, K)))
 
 
-@pytest.mark.parametrize(
-    "outer", [ConfidenceRated, SimpleReduction, BestOfBothWorlds], ids=["rated", "simple", "best"]
-)
+@pytest.mark.parametrize("outer", [ConfidenceRated, SimpleReduction, BestOfBothWorlds], ids=["rated", "simple", "best"])
 @pytest.mark.parametrize("inner", [SimpleReduction(), BestOfBothWorlds()], ids=["simple", "best"])
 def test_reduction_may_be_the_static_algorithm_of_another(outer, inner):
     algorithm = outer(inner)

@@ -79,7 +79,7 @@ def mixing_past_posteriors_bound(algorithm, played, losses, sequence):
 
 def doubling_bound(algorithm, played, losses, sequence):
     """The appendix's theorem: in period k, with D = 2^k, cost/η + η (D + 4), for losses mapped to [-1, 1]."""
-    n_rounds, n_experts = losses.shape
+    n_experts = losses.shape[1]
     horizon = algorithm.horizon
     k, n = n_switches(sequence), len(set(sequence))
     cost = n * np.log(n_experts) + horizon * -np.log1p(-1 / horizon) + (k + 1) * np.log(horizon**2)
@@ -105,7 +105,10 @@ THEOREMS = {
     "FixedShare(rate=4)": (lambda: FixedShare(4.0, 0.001), fixed_share_bound),
     "FixedShare(horizon)": (lambda: FixedShare(0.3, horizon=400), fixed_share_bound),
     "FixedShare anytime": (FixedShare, fixed_share_anytime_bound),
-    "FixedShare second_order": (lambda: FixedShare(0.2, 0.01, "second_order"), fixed_share_second_order_bound),
+    "FixedShare second_order": (
+        lambda: FixedShare(0.2, 0.01, "second_order"),
+        fixed_share_second_order_bound,
+    ),
     "FixedShare prod": (lambda: FixedShare(0.5, 0.01, "prod"), fixed_share_second_order_bound),
     "ShareTheta": (lambda: ShareTheta(0.5, 0.02, 0.01), share_theta_bound),
     "ShareTheta(rate=4)": (lambda: ShareTheta(4.0, 0.005, 0.1), share_theta_bound),
@@ -126,8 +129,7 @@ def worst_excess(algorithm, bound, environment, centred, n_segments, seed):
     sequences += [best_sequence(losses, s, n) for s in (1, 2, 6, 20) for n in (1, 2, 3)]
     r = regrets(played, losses)
     return max(
-        r[np.arange(len(r)), sequence].sum() - bound(algorithm, played, losses, sequence)
-        for sequence in sequences
+        r[np.arange(len(r)), sequence].sum() - bound(algorithm, played, losses, sequence) for sequence in sequences
     )
 
 
@@ -231,9 +233,7 @@ def test_pruned_copies_are_logarithmically_many_and_cover_every_interval():
         assert len(alive) <= 4 * np.log2(now) + 5
     for start in range(1, 200):
         for end in range(start + 1, start + 300):
-            assert any(
-                algorithm._is_alive(birth, end) for birth in range(start, start + (end - start) // 2 + 1)
-            )
+            assert any(algorithm._is_alive(birth, end) for birth in range(start, start + (end - start) // 2 + 1))
 
 
 def test_decaying_past_is_within_two_percent_of_one_over_the_age():

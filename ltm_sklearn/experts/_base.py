@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
+from ._compiled import kernel
 from ._validation import Floats, check_count, check_number, check_prior, check_rounds
 
 State = dict[str, Any]
@@ -137,7 +138,7 @@ class ExpertAlgorithm(BaseEstimator, ABC):
         check_count("n_experts", n_experts)
         confidence = None
         if awake is not None:  # zeros stand for the losses: only the confidences are checked here
-            _, confidence = check_rounds(np.zeros((1, n_experts)), [awake], n_experts, self.n_rounds_)
+            _, confidence = check_rounds(np.zeros((1, n_experts)), np.asarray([awake]), n_experts, self.n_rounds_)
         if not self._has_started():
             self._begin(n_experts)
         played = self._current_weights().copy()
@@ -264,6 +265,10 @@ class ExpertAlgorithm(BaseEstimator, ABC):
 
     def _current_weights(self) -> Floats:
         return self._distribution(self.state_)
+
+    def _kernel(self) -> Any:
+        """The compiled kernel, or None: a subclass from elsewhere may have changed the rule that it knows."""
+        return kernel if type(self).__module__.startswith(f"{__package__}.") else None
 
     def _play_rounds(self, losses: Floats, confidence: Floats | None) -> Floats:
         played = np.empty_like(losses)

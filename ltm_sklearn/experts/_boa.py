@@ -24,9 +24,9 @@ class BOA(ExpertAlgorithm):
 
     Notes
     -----
-    ``Q += 2.2 r²``, ``η = 1/sqrt(Q)``, ``G += r - η r²``, ``p ∝ prior · η · exp(η G)``. An expert whose regret has always
-    been exactly zero (asleep, or tied with the mixture) has no rate of its own and takes the largest of the others'.
-    The rule is free of the losses' scale.
+    ``Q += 2.2 r²``, ``η = 1/sqrt(Q)``, ``G += r - η r²``, ``p ∝ prior · η · exp(η G)``. An expert whose regret
+    has always been exactly zero (asleep, or tied with the mixture) has no rate of its own and takes the largest of
+    the others'. The rule is free of the losses' scale.
 
     References
     ----------
@@ -43,7 +43,11 @@ class BOA(ExpertAlgorithm):
         self.prior = prior
 
     def _initial_state(self, prior: Floats, rate: Any = None, horizon: int | None = None) -> State:
-        return {"log_prior": np.log(prior), "gain": np.zeros_like(prior), "second_moment": np.zeros_like(prior)}
+        return {
+            "log_prior": np.log(prior),
+            "gain": np.zeros_like(prior),
+            "second_moment": np.zeros_like(prior),
+        }
 
     def _rate(self, state: State) -> Floats:
         seen = state["second_moment"] > 0.0

@@ -17,8 +17,8 @@ class ConfidenceRated(ExpertAlgorithm):
     With confidences ``z`` (``awake``), ``p ∝ z·w`` is played, where ``w`` is the algorithm's own distribution, and the
     algorithm is fed ``c(i) = -z(i) r(i)`` with ``r = p·ℓ - ℓ``; then ``w·c = 0``.
 
-    All algorithms here know confidences by themselves; they learn from ``c + p·ℓ``, which stays a loss in [0, 1] and has
-    the same regrets. This class is the paper's form of it, on which the other two reductions rest.
+    All algorithms here know confidences by themselves; they learn from ``c + p·ℓ``, which stays a loss in [0, 1] and
+    has the same regrets. This class is the paper's form of it, on which the other two reductions rest.
 
     Parameters
     ----------

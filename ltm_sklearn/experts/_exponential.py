@@ -108,7 +108,12 @@ class Hedge(ExponentialWeights):
     """
 
     def __init__(
-        self, rate: Any = None, variant: int = 0, *, horizon: int | None = None, prior: ArrayLike | None = None
+        self,
+        rate: Any = None,
+        variant: int = 0,
+        *,
+        horizon: int | None = None,
+        prior: ArrayLike | None = None,
     ) -> None:
         self.rate = rate
         self.variant = variant
@@ -162,9 +167,7 @@ class Prod(ExponentialWeights):
     array([0.625, 0.375])
     """
 
-    def __init__(
-        self, rate: Any = None, *, horizon: int | None = None, prior: ArrayLike | None = None
-    ) -> None:
+    def __init__(self, rate: Any = None, *, horizon: int | None = None, prior: ArrayLike | None = None) -> None:
         self.rate = rate
         self.horizon = horizon
         self.prior = prior

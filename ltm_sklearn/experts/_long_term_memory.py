@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ._base import TINY, ExpertAlgorithm, State, normalise, restrict
-from ._compiled import kernel
 from ._sharing import WEIGHT_FLOOR
 from ._trackers import (
     BELIEF_FLOOR,
@@ -36,7 +35,7 @@ POTENTIAL_FLOOR = 1e-9
 TRACKER_SHARING = 1e-5
 
 #: What the kernel must know besides the rates.
-CELL_CONSTANTS = (
+KERNEL_CONSTANTS = (
     SWITCHING,
     MEMORY,
     MEMORY_FOLLOWS,
@@ -65,15 +64,16 @@ class LongTermMemory(ExpertAlgorithm):
 
     Notes
     -----
-    With ``r(e) = p·ℓ - ℓ(e)`` for models and trackers alike, a round does, for each rate η,
+    With ``r(e) = p·ℓ - ℓ(e)`` for models and trackers alike, a round does, for each of five rates η,
 
-    - potential: ``W ← W (1 + η z r)``, and ``p(e) ∝ Σ_η η W z``; what trackers get is spread over the models by their
-      weights;
+    - potential: ``W ← W (1 + η z r)``, and ``p(e) ∝ Σ_η η W z``; what the trackers get is spread over the models by
+      their weights;
     - confidence of a model: ``g = r - η|r|``, ``a = z (1 + η g)``, ``z ← (1-γ) a/(a + 1 - z) + γ/2`` with
       ``γ = 1/(t + 2)``. A tracker switches by itself; its confidence is 1.
 
-    For any sequence of models with S segments over n distinct ones, and each of its models i with any rate η,
-    ``Σ_{t: i_t = i} r <= [ln((1 + 1e-9 T)/prior(i, η)) + cost of i's comings and goings]/η + η Σ_{t: i_t = i} (|r| + g²)``.
+    Against any sequence of models, and for each model i in it and any of the rates η, the regret in the rounds
+    ``i_t = i`` is at most ``[ln((1 + 1e-9 T)/prior(i, η)) + c(i)]/η + η Σ (|r| + g²)``, where ``c(i)`` is ln(2) plus
+    ln(2/γ) for each time the sequence comes to i or leaves it, and about ln(T)/2 for the other rounds.
 
     Examples
     --------
@@ -169,10 +169,10 @@ class LongTermMemory(ExpertAlgorithm):
         after |= {name: normalise(after[name]) for name in ("tracked", "remembered")}
         return self._with_weights({**after, **mixtures(after, after["prior"])})
 
-    # The compiled rounds: while they run, the state lives in the kernel and is read back when asked for. -----------------
+    # The compiled rounds: while they run, the state lives in the kernel and is read back when asked for. ------------
 
     @property
-    def state_(self) -> State:  # type: ignore[override]
+    def state_(self) -> State:
         """The state, a dictionary of arrays."""
         if "_rounds" in self.__dict__:
             return self._rounds.state()
@@ -196,14 +196,16 @@ class LongTermMemory(ExpertAlgorithm):
 
     def _compiled_rounds(self) -> Any:
         """The kernel holding the state; None where there is no kernel."""
+        kernel = self._kernel()
         if "_rounds" not in self.__dict__ and kernel is not None:
-            self._rounds = kernel.MemoryRounds(self._state, RATES, self._tracker_rates, *CELL_CONSTANTS)
+            self._rounds = kernel.MemoryRounds(self._state, RATES, self._tracker_rates, *KERNEL_CONSTANTS)
         return self.__dict__.get("_rounds")
 
     def update(self, losses: ArrayLike, awake: ArrayLike | None = None) -> Self:
         rounds = self.__dict__.get("_rounds")
-        plain = rounds is not None and awake is None and self.horizon is None
-        return self if plain and rounds.update(losses) else super().update(losses, awake)
+        if rounds is not None and awake is None and self.horizon is None and rounds.update(losses):
+            return self
+        return super().update(losses, awake)
 
     def _current_weights(self) -> Floats:
         rounds = self._compiled_rounds()

@@ -40,7 +40,12 @@ class MLPoly(ExpertAlgorithm):
 
     def _initial_state(self, prior: Floats, rate: Any = None, horizon: int | None = None) -> State:
         nothing = np.zeros_like(prior)
-        return {"prior": prior, "regret": nothing, "inverse_rate": nothing, "largest": np.zeros(prior.shape[:-1])}
+        return {
+            "prior": prior,
+            "regret": nothing,
+            "inverse_rate": nothing,
+            "largest": np.zeros(prior.shape[:-1]),
+        }
 
     def _newcomer_state(self, state: State, prior: Floats, rate: Any = None) -> State:
         # One that has slept has seen the largest regret grow.

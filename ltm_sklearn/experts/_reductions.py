@@ -1,10 +1,10 @@
 """Algorithms 1 and 2 of the paper: long-term memory from static and switching regret.
 
 Each expert, or in Algorithm 2 each pair (i, j) of an expert and a learning rate, has a *confidence* ``z`` in [0, 1],
-learned by an algorithm of its own over the two actions "asleep" and "awake". A *static* algorithm over all of them gives
-``w``; played is ``p(i) ∝ Σ_j z(i,j) w(i,j)``. The static algorithm is fed ``c = -z r``, the two-action ones
-``(0, bias - r)``, with ``r = p·ℓ - ℓ``. As each switching algorithm has two actions only, switching costs ln T, and ln K
-is paid once for each distinct expert: that is the memory.
+learned by an algorithm of its own over the two actions "asleep" and "awake". A *static* algorithm over all of them
+gives ``w``; played is ``p(i) ∝ Σ_j z(i,j) w(i,j)``. The static algorithm is fed ``c = -z r``, the two-action ones
+``(0, bias - r)``, with ``r = p·ℓ - ℓ``. As each switching algorithm has two actions only, switching costs ln T, and
+ln K is paid once for each distinct expert: that is the memory.
 """
 
 from __future__ import annotations
@@ -38,9 +38,7 @@ class LearnedConfidence(ExpertAlgorithm):
         """The learning rates, one for each copy of an expert."""
 
     @abstractmethod
-    def _learn(
-        self, regret: Floats, confidence: Floats, rates: Floats
-    ) -> tuple[Floats, Floats]:
+    def _learn(self, regret: Floats, confidence: Floats, rates: Floats) -> tuple[Floats, Floats]:
         """The losses, scaled into [-1, 1], of the static algorithm's cells and of being awake; shape (K, M)."""
 
     def _plugin_rates(self, rates: Floats) -> tuple[Floats, Floats]:
@@ -89,7 +87,9 @@ class LearnedConfidence(ExpertAlgorithm):
             **state,
             "static": static._step(state["static"], own, static_losses.ravel()),
             "switching": switching._step(
-                state["switching"], distribution, np.stack([np.zeros_like(awake_losses), awake_losses], axis=-1)
+                state["switching"],
+                distribution,
+                np.stack([np.zeros_like(awake_losses), awake_losses], axis=-1),
             ),
         }
 
@@ -121,7 +121,7 @@ class LearnedConfidence(ExpertAlgorithm):
 
 
 def _copies_axis(value: Floats) -> int | None:
-    """The axis of experts among copies of shape (K, M), each over two actions: (..., K, M, 2), or (K, M) without them."""
+    """The axis of experts among copies of shape (K, M): arrays are (..., K, M, 2) with their actions, or (K, M)."""
     if value.ndim >= 3:
         return -3
     return 0 if value.ndim == 2 else None
@@ -296,7 +296,7 @@ class BestOfBothWorlds(LearnedConfidence):
         n_rates = max(1, int(np.floor(np.log2(largest * root))) + 1)
         if self.constants == "paper":
             return np.minimum(largest, 2.0 ** np.arange(n_rates) / root)
-        return largest / 2.0 ** np.arange(n_rates)
+        return np.asarray(largest / 2.0 ** np.arange(n_rates))
 
     def _plugin_rates(self, rates: Floats) -> tuple[Floats, Floats]:
         constants = CONSTANTS[self.constants]

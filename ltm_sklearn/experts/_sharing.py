@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ._base import ExpertAlgorithm, State, normalise, over_experts, restrict, softmax
-from ._compiled import kernel
 from ._validation import Floats, check_horizon, check_number, check_option
 
 #: No shared weight falls below this, so that no expert is lost to underflow and no number is denormal.
@@ -40,9 +39,11 @@ class Sharing(ExpertAlgorithm):
     def _newcomer_state(self, state: State, prior: Floats, rate: Any = None) -> State:
         # A newcomer has its prior's part of whatever has been handed out among the experts.
         part = prior / state["prior"].sum()
-        handed_out = [name for name in ("weights", "memory", "traces") if name in state]
-        shares = {name: part * state[name].sum(axis=-1, keepdims=True) for name in handed_out}
-        return {**super()._newcomer_state(state, prior, rate), **shares}
+        newcomer = super()._newcomer_state(state, prior, rate)
+        for name in ("weights", "memory", "traces"):
+            if name in state:
+                newcomer[name] = part * state[name].sum(axis=-1, keepdims=True)
+        return newcomer
 
     def _with_newcomer(self, state: State, newcomer: State) -> State:
         return _normalised(super()._with_newcomer(state, newcomer))
@@ -64,7 +65,7 @@ class Sharing(ExpertAlgorithm):
         return float(np.sqrt(8.0 * np.log(max(n_experts, 2) * (rounds + 1.0)) / rounds))
 
     def _posterior(self, state: State, weights: Floats, losses: Floats) -> Floats:
-        """``ẇ ∝ w · exp(-η ℓ)``, flattened towards the prior by the power ``η'/η`` if the next round's rate η' is smaller.
+        """``ẇ ∝ w · exp(-η ℓ)``, flattened towards the prior by the power ``η'/η`` if the next rate η' is smaller.
 
         The power keeps ``ln(1/w)/η`` from growing by more than ``(1/η' - 1/η) ln K``, so the bound survives a falling
         rate.
@@ -86,7 +87,7 @@ class Sharing(ExpertAlgorithm):
             value = 1.0 / (state["horizon"] or state["rounds"] + 3)
         return over_experts(value, state["weights"])
 
-    # The compiled rounds -------------------------------------------------------------------------------------------------
+    # The compiled rounds --------------------------------------------------------------------------------------------
 
     def _memory_rates(self, state: State, rounds: Floats) -> Floats | None:
         """θ of rounds with so many rounds before them; None if this is no Share-θ with an exponential loss update."""
@@ -96,7 +97,8 @@ class Sharing(ExpertAlgorithm):
         state = self.state_
         rounds = state["rounds"] + np.arange(len(losses), dtype=np.float64)
         memory_rates = self._memory_rates(state, rounds)
-        if kernel is None or memory_rates is None or np.ndim(state["rate"]) != 0 or state["rate"] is None:
+        kernel = self._kernel()
+        if kernel is None or memory_rates is None or state["rate"] is None:
             return super()._play_rounds(losses, confidence)
         switching = self.switching
         if switching is None:
@@ -193,7 +195,10 @@ class FixedShare(Sharing):
     def _next_state(self, state: State, weights: Floats, losses: Floats) -> State:
         switching = self._share(self.switching, state)
         posterior = self._posterior(state, weights, losses)
-        return {**state, "weights": normalise((1.0 - switching) * posterior + switching * normalise(state["prior"]))}
+        return {
+            **state,
+            "weights": normalise((1.0 - switching) * posterior + switching * normalise(state["prior"])),
+        }
 
 
 class ShareTheta(Sharing):

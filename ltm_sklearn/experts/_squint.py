@@ -66,7 +66,11 @@ class Squint(ExpertAlgorithm):
         self.prior = prior
 
     def _initial_state(self, prior: Floats, rate: Any = None, horizon: int | None = None) -> State:
-        return {"log_prior": np.log(prior), "regret": np.zeros_like(prior), "second_moment": np.zeros_like(prior)}
+        return {
+            "log_prior": np.log(prior),
+            "regret": np.zeros_like(prior),
+            "second_moment": np.zeros_like(prior),
+        }
 
     def _distribution(self, state: State) -> Floats:
         return softmax(state["log_prior"] + log_evidence(state["regret"], state["second_moment"]))

@@ -1,12 +1,11 @@
 """Trackers: small memory algorithms that run beside the models and are offered to Algorithm 2 as further experts.
 
-For each learning rate η there is a *bundle* of Share-θ cells with different switching rates α and memory rates θ. A cell
-keeps weights ``w`` and a memory ``v``; a round does ``ẇ ∝ w·exp(-η ℓ)``, ``w ← (1-α) ẇ + α v``, ``v ← (1-θ) v + θ ẇ``.
-The bundle believes in its cells by Bayes' rule, ``belief(c) ∝ belief(c) · Σ_i w_c(i) exp(-η ℓ(i))``: against the mix
-loss, the best cell costs no more than ln(number of cells)/η. Its mixture ``b = Σ_c belief(c) w_c`` is a posterior over
-which expert is best now. As the loss is linear in what is played, the best answer to a posterior is its mode and not
-its mean, so besides ``b`` itself there is a tracker that plays
-``prior·(b/prior)^8``, normalised.
+For each learning rate η there is a *bundle* of Share-θ cells with different switching rates α and memory rates θ. A
+cell keeps weights ``w`` and a memory ``v``; a round does ``ẇ ∝ w·exp(-η ℓ)``, ``w ← (1-α) ẇ + α v`` and
+``v ← (1-θ) v + θ ẇ``. The bundle believes in its cells by Bayes' rule, in proportion to ``Σ_i w_c(i) exp(-η ℓ(i))``
+in each round: against the mix loss, the best cell costs no more than ln(number of cells)/η. Its mixture ``b = Σ_c belief(c) w_c`` is a
+posterior over which expert is best now. As the loss is linear in what is played, the best answer to a posterior is its
+mode and not its mean, so besides ``b`` itself there is a tracker that plays ``prior·(b/prior)^8``, normalised.
 
 Nothing here is needed for Algorithm 2's theorem, which holds for whatever experts it is given.
 """
@@ -19,9 +18,10 @@ from ._base import State, normalise
 from ._sharing import WEIGHT_FLOOR
 from ._validation import Floats
 
-#: Learning rates η: powers of two, so that the kernel needs one exponential for all of them.
-RATES = 2.0 ** np.array([-4, -2, -1, 0, 1, 2, 3, 4, 5])
-#: Prior over the bundles: rates around 2 suit losses that are often 0 or 1.
+#: Learning rates η: powers of two, so that the kernel needs one exponential for all of them; dense around those that
+#: suit losses in all of [0, 1], and up to 128 for losses that use little of it, as means over batches do.
+RATES = 2.0 ** np.array([-4, -2, -1, 0, 1, 2, 3, 5, 7])
+#: Prior over the bundles, largest at η = 2, halved with every fourfold rate.
 PRIOR = normalise(2.0 ** (-np.abs(np.log2(RATES) - 1.0) / 2.0))
 #: Switching rates α of a bundle's cells.
 SWITCHING = np.array([3e-3, 3e-2, 3e-4])

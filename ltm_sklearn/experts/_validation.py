@@ -32,10 +32,7 @@ def check_rounds(
             raise ValueError(f"awake has shape {confidence.shape}, losses have {losses.shape}")
         _check_unit_interval(confidence, "awake", first_round, tolerance=0.0)
         confidence = np.where(asleep, 0.0, confidence)
-        if (confidence == 1.0).all():
-            confidence = None
-        else:
-            confidence = np.ascontiguousarray(confidence)
+        confidence = None if (confidence == 1.0).all() else np.ascontiguousarray(confidence)
     if asleep.any():
         losses = np.where(asleep, 0.0, losses)
     _check_unit_interval(losses, "losses", first_round, tolerance=ROUNDING)
@@ -123,7 +120,7 @@ def check_number(
 
 
 def _is_count(value: Any) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(value >= 1)
 
 
 def check_count(name: str, value: Any, high: float = np.inf) -> None:

@@ -1,0 +1,168 @@
+"""The default algorithm: its theorem, its memory, and very long runs."""
+
+import numpy as np
+import pytest
+from environments import Environment, best_sequence, play, random_sequence, regrets
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ltm_sklearn.experts import BestOfBothWorlds, LongTermMemory
+from ltm_sklearn.experts import _base as base
+from ltm_sklearn.experts import _long_term_memory as implementation
+from ltm_sklearn.experts._long_term_memory import MODELS_SHARE, POTENTIAL_FLOOR, RATES
+
+ROUNDING = 1e-6
+
+
+def excess(algorithm, environment, seed, n_segments):
+    """By how much the bound's three parts fail, over all models, rates and some comparators.
+
+    The master's: Σ z r <= ln((1 + floor T)/prior)/η + η Σ z² r². The confidences': Σ_{i_t=i} (g - η g²) <= Σ z g +
+    cost/η. Their sum: Σ_{i_t=i} r <= [ln((1 + floor T)/prior) + cost]/η + η Σ_{i_t=i} (|r| + g²).
+    """
+    states = []
+    played, losses = play(algorithm, environment, watch=states.append)
+    n_rounds, n_experts = losses.shape
+    z = np.array([state["confidence"].T for state in states])  # (T, K, rates)
+    r = regrets(played, losses)[..., np.newaxis]
+    g = r - RATES * np.abs(r)
+    complexity = np.log((1 + POTENTIAL_FLOOR * n_rounds) * n_experts * len(RATES) / MODELS_SHARE)
+    worst = [((z * r).sum(axis=0) - complexity / RATES - RATES * (z**2 * r**2).sum(axis=0)).max()]
+    shares = 1 / (np.arange(1, n_rounds) + 2.0)
+    rng = np.random.default_rng(seed)
+    sequences = [environment.good, *(random_sequence(rng, n_rounds, n_experts, n_segments, n) for n in (1, 2, 3))]
+    sequences += [best_sequence(losses, s, n) for s in (1, 3, 10) for n in (1, 3)]
+    for sequence in sequences:
+        total, bound = 0.0, 0.0
+        for expert in range(n_experts):
+            chosen = sequence == expert
+            moves = np.diff(chosen.astype(int)) != 0
+            cost = np.log(2) + np.where(moves, np.log(2 / shares), -np.log1p(-shares / 2)).sum()
+            along = (g[chosen, expert] - RATES * g[chosen, expert] ** 2).sum(axis=0)
+            worst.append((along - (z[:, expert] * g[:, expert]).sum(axis=0) - cost / RATES).max())
+            if chosen.any():
+                second = (np.abs(r[chosen, expert]) + g[chosen, expert] ** 2).sum(axis=0)
+                total += r[chosen, expert].sum()
+                bound += ((complexity + cost) / RATES + RATES * second).min()
+        worst.append(total - bound)
+    return max(worst)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    kind=st.sampled_from(Environment.KINDS),
+    n_experts=st.integers(2, 6),
+    n_rounds=st.integers(2, 400),
+    n_segments=st.integers(1, 8),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_theorem_holds_over_models_and_trackers(kind, n_experts, n_rounds, n_segments, seed):
+    environment = Environment(kind, n_experts, n_rounds, seed)
+    assert excess(LongTermMemory(), environment, seed, n_segments) <= ROUNDING
+
+
+class WrongSign(LongTermMemory):
+    def _next_state(self, state, weights, losses):
+        return super()._next_state(state, weights, 1 - losses)
+
+
+class WithoutBias(LongTermMemory):
+    """Confidence grows with r itself, not with r - η|r|."""
+
+    def _next_state(self, state, weights, losses):
+        after = super()._next_state(state, weights, losses)
+        awake = state["confidence"] * (1 + RATES[:, np.newaxis] * regrets(weights[np.newaxis], losses[np.newaxis]))
+        share = 1 / (state["rounds"] + 3)
+        return {**after, "confidence": (1 - share) * awake / (awake + 1 - state["confidence"]) + share / 2}
+
+
+class WithoutConfidence(LongTermMemory):
+    """Potentials grow by 1 + η r, not by 1 + η z r; without trackers, which would make up for it."""
+
+    _tracker_rates = np.array([])
+
+    def _next_state(self, state, weights, losses):
+        after = super()._next_state(state, weights, losses)
+        grown = state["potential"] * (1 + RATES[:, np.newaxis] * regrets(weights[np.newaxis], losses[np.newaxis]))
+        return {**after, "potential": np.maximum(grown, POTENTIAL_FLOOR * state["prior"])}
+
+
+@pytest.mark.parametrize("broken", [WrongSign, WithoutBias, WithoutConfidence])
+def test_a_broken_default_breaks_the_theorem(broken):
+    environments = [Environment(kind, 2, 5000) for kind in ("alternate", "returning", "thermostat", "switching")]
+    assert max(excess(broken(), environment, 1, 3) for environment in environments) > ROUNDING
+
+
+def stochastic_regret(algorithm, n_rounds, gap, seed):
+    """Expected regret when one of two experts, in turn, is better than all others by the gap."""
+    good = np.repeat([0, 1, 0, 1], n_rounds // 4)
+    means = np.full((n_rounds, 10), (1 + gap) / 2)
+    means[np.arange(n_rounds), good] = (1 - gap) / 2
+    losses = (np.random.default_rng(seed).random(means.shape) < means).astype(float)
+    return gap * (1 - algorithm.run(losses)[np.arange(n_rounds), good]).sum(), good
+
+
+def test_regret_is_logarithmic_on_stochastic_segments():
+    """The stochastic half of Theorem 2 with rates four apart, of which the largest is η.
+
+    The best rate of the grid gives 5 sqrt(b X Y) + 2 X/η with b = 1 + 1.45², X what stands over the rate and
+    Y = Σ |r| <= Σ (1 - p(i)); as the regret is at least gap Σ (1 - p(i)), it is at most
+    2 [25 b X/(2 gap) + 2 X/η] for each of the two experts.
+    """
+    n_rounds, gap = 200_000, 0.4
+    results = [stochastic_regret(LongTermMemory(), n_rounds, gap, seed) for seed in range(5)]
+    shares = 1 / (np.arange(1, n_rounds) + 2.0)
+    bound = 0.0
+    for expert in (0, 1):
+        moves = np.diff((results[0][1] == expert).astype(int)) != 0
+        cost = np.log((1 + POTENTIAL_FLOOR * n_rounds) * 10 * len(RATES) / MODELS_SHARE) + np.log(2)
+        cost += np.where(moves, np.log(2 / shares), -np.log1p(-shares / 2)).sum()
+        bound += 2 * (25 * (1 + 1.45**2) * cost / (2 * gap) + 2 * cost / RATES[0])
+    assert np.mean([regret for regret, _ in results]) <= bound
+    assert stochastic_regret(WrongSign(), 4_000, gap, 0)[0] / 4_000 > bound / n_rounds
+
+
+def test_without_trackers_it_is_tight_algorithm_2(monkeypatch):
+    """The fused form of Prod and two-action Fixed Share is what the general reduction does with them."""
+    monkeypatch.setattr(implementation, "RATES", BestOfBothWorlds(constants="tight")._rates(4, None))
+    monkeypatch.setattr(implementation, "POTENTIAL_FLOOR", 0.0)
+    monkeypatch.setattr(LongTermMemory, "_tracker_rates", np.array([]))
+    monkeypatch.setattr(base, "kernel", None)
+    losses = np.array([Environment("switching", 4, 600, seed=3).losses(None, t) for t in range(600)])
+    expected = BestOfBothWorlds(constants="tight").run(losses)
+    np.testing.assert_allclose(LongTermMemory().run(losses), expected, rtol=0, atol=1e-12)
+
+
+def test_a_regime_that_returns_gets_cheaper():
+    """Two constant experts, six phases of 500 rounds: each return costs less than the one before."""
+    algorithm, costs = LongTermMemory(), []
+    for phase in range(6):
+        losses = np.tile([0.0, 1.0] if phase % 2 == 0 else [1.0, 0.0], (500, 1))
+        costs.append((algorithm.run(losses) * losses).sum())
+    assert costs[1] > costs[3] > costs[5]
+    assert costs[2] > costs[4]
+    assert max(costs) < 5
+    assert max(costs[2:]) < 0.6 * costs[1]
+
+
+def test_ten_million_rounds_kill_nobody():
+    """Five million rounds for one expert, then for another: found within 40 rounds, and back within 40."""
+    algorithm, chunk = LongTermMemory(), 500_000
+    first, second = np.tile([0.0, 1.0, 0.6], (chunk, 1)), np.tile([1.0, 0.0, 0.6], (chunk, 1))
+    for losses in [first] * 10 + [second] * 10 + [first[:1000]]:
+        played = algorithm.run(losses)
+        assert np.isfinite(played).all()
+        assert (played > 0).all()
+        leader = losses[0].argmin()
+        assert (played[40:, leader] > 0.9).all()
+    assert algorithm.n_rounds_ == 10_001_000
+
+
+def test_a_known_horizon_is_used_throughout():
+    losses = np.random.default_rng(0).random((50, 3))
+    assert not np.array_equal(LongTermMemory(horizon=50).run(losses), LongTermMemory().run(losses))
+
+
+def test_it_plays_the_prior_first():
+    prior = [0.1, 0.2, 0.7]
+    np.testing.assert_allclose(LongTermMemory(prior=prior).weights(3), prior, atol=1e-12)
