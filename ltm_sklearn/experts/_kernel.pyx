@@ -14,8 +14,7 @@ cdef extern from "_rounds.h" nogil:
         double rounds, horizon
         const double *rates
         const double *switching
-        const double *memory
-        const double *memory_follows
+        double memory
         const double *doublings
         double first_rate, potential_floor, tracker_sharing, trackers_prior, belief_floor, weight_floor, sharpened_from
         double *prior
@@ -35,6 +34,7 @@ cdef extern from "_rounds.h" nogil:
         double *regret
         double *share
         double *likelihood
+        double *evidence
         double *tracker_share
         double *tracker_regret
     ctypedef struct sharing:
@@ -79,7 +79,7 @@ cdef class MemoryRounds:
     cdef dict rest
     cdef bint avx2
 
-    def __cinit__(self, dict state, rates, tracker_rates, switching, memory, memory_follows,
+    def __cinit__(self, dict state, rates, tracker_rates, switching, double memory,
                   double potential_floor, double tracker_sharing, double belief_floor, double weight_floor,
                   double sharpened_from, avx2=None):
         cdef ltm_memory *m = &self.m
@@ -100,12 +100,13 @@ cdef class MemoryRounds:
         m.weight_floor, m.sharpened_from = weight_floor, sharpened_from
         m.trackers_prior = state["tracker_prior"].sum()
 
-        sizes = [n] * 6 + [m.n_rates * n] * 2 + [m.n_rates * m.n_trackers] * 2 + [m.n_bundles * CELLS]
-        sizes += [m.n_bundles * CELLS * n] * 2 + [m.n_trackers * n] + [m.n_trackers] * 3 + [m.n_rates] + [CELLS] * 3 + [m.n_bundles] + [n] * 2
+        sizes = [n] * 5 + [(m.n_bundles + 1) * n] + [m.n_rates * n] * 2 + [m.n_rates * m.n_trackers] * 2 + [m.n_bundles * CELLS]
+        sizes += [m.n_bundles * CELLS * n, m.n_bundles * 2 * n, m.n_trackers * n] + [m.n_trackers] * 3
+        sizes += [m.n_rates, CELLS, m.n_bundles, n, n, m.n_bundles * CELLS]
         self.block = <double *> calloc(sum(sizes) + 1, sizeof(double))
         if self.block == NULL:
             raise MemoryError()
-        cdef double *at[24]
+        cdef double *at[23]
         for index, size in enumerate(sizes):
             at[<int> index] = self.block + used
             used += size
@@ -113,15 +114,13 @@ cdef class MemoryRounds:
         m.potential, m.confidence, m.tracker_prior, m.tracker_potential = at[6], at[7], at[8], at[9]
         m.belief, m.tracked, m.remembered, m.tracker_weights = at[10], at[11], at[12], at[13]
         m.scale, m.tracker_share, m.tracker_regret = at[14], at[15], at[16]
+        m.rates, m.switching, m.doublings, m.start, m.inverse_start = at[17], at[18], at[19], at[20], at[21]
         load(at[17], as_rows(rates), m.n_rates)
         load(at[18], as_rows(switching), CELLS)
-        load(at[19], as_rows(memory), CELLS)
-        load(at[20], as_rows(memory_follows), CELLS)
-        m.rates, m.switching, m.memory, m.memory_follows, m.doublings = at[17], at[18], at[19], at[20], at[21]
         if m.n_bundles > 1:
-            load(at[21], as_rows(np.diff(np.log2(tracker_rates)).round()), m.n_bundles)
-
-        m.start, m.inverse_start = at[22], at[23]
+            load(at[19], as_rows(np.diff(np.log2(tracker_rates)).round()), m.n_bundles)
+        m.evidence = at[22]
+        m.memory = memory
         load(m.prior, as_rows(state["prior"]), n)
         start = state["prior"] / state["prior"].sum()
         load(m.start, as_rows(start), n)
@@ -161,7 +160,7 @@ cdef class MemoryRounds:
             "tracker_potential": unload(m.tracker_potential, (rates, trackers), trackers),
             "belief": unload(m.belief, (bundles, CELLS), CELLS),
             "tracked": unload(m.tracked, (bundles, CELLS, k), n),
-            "remembered": unload(m.remembered, (bundles, CELLS, k), n),
+            "remembered": unload(m.remembered, (bundles, 2, k), n),
             "mixture": unload(m.tracker_weights, (bundles, k), n),
             "sharpened": unload(m.tracker_weights + m.n_bundles * n, (bundles, k), n),
             "sharpened_scale": unload(m.scale, (bundles,), bundles),

@@ -12,7 +12,6 @@ from ._sharing import WEIGHT_FLOOR
 from ._trackers import (
     BELIEF_FLOOR,
     MEMORY,
-    MEMORY_FOLLOWS,
     SHARPENED_FROM,
     SWITCHING,
     initial_trackers,
@@ -38,7 +37,6 @@ TRACKER_SHARING = 1e-5
 KERNEL_CONSTANTS = (
     SWITCHING,
     MEMORY,
-    MEMORY_FOLLOWS,
     POTENTIAL_FLOOR,
     TRACKER_SHARING,
     BELIEF_FLOOR,
@@ -152,9 +150,9 @@ class LongTermMemory(ExpertAlgorithm):
         )
 
     def _newcomer_state(self, state: State, prior: Floats, rate: Any = None) -> State:
-        part = prior / (state["prior"].sum() * len(RATES) / self._models_share())
-        cells = np.broadcast_to(part, (*state["tracked"].shape[:-1], len(prior)))
-        return {**super()._newcomer_state(state, prior, rate), "tracked": cells, "remembered": cells}
+        part = prior.sum() / (state["prior"].sum() * len(RATES) / self._models_share())
+        newcomer = super()._newcomer_state(state, prior, rate)
+        return {**newcomer, **{name: part * newcomer[name] for name in ("tracked", "remembered")}}
 
     def _with_newcomer(self, state: State, newcomer: State) -> State:
         return self._with_models(

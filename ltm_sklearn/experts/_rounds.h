@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stddef.h>
 
-#define CELLS 3 /* Share-theta cells in a bundle */
+#define CELLS 3 /* in a bundle: two of Share-theta, one of Fixed Share */
 
 #if defined(__GNUC__)
 #define INLINE static inline __attribute__((always_inline))
@@ -38,8 +38,8 @@ typedef struct {
     double rounds, horizon;                                      /* horizon 0: none */
     /* constants */
     const double *rates;                   /* [n_rates] */
-    const double *switching, *memory;      /* [CELLS] alpha, and the least theta */
-    const double *memory_follows;          /* [CELLS] 1 where theta is at least 1/(t + 2) */
+    const double *switching;               /* [CELLS] alpha */
+    double memory;                         /* the least theta of the first two cells; the third is Fixed Share */
     const double *doublings;               /* [n_bundles] how often a bundle's rate is doubled to give the next one's */
     double first_rate, potential_floor, tracker_sharing, trackers_prior, belief_floor, weight_floor, sharpened_from;
     /* state */
@@ -48,13 +48,16 @@ typedef struct {
     double *potential, *confidence;        /* [n_rates][stride] */
     double *tracker_prior, *tracker_potential; /* [n_rates][n_trackers] */
     double *belief;                        /* [n_bundles][CELLS] */
-    double *tracked, *remembered;          /* [n_bundles][CELLS][stride] */
+    double *tracked;                       /* [n_bundles][CELLS][stride] */
+    double *remembered;                    /* [n_bundles][2][stride] */
     /* derived from these after each round, and part of the state for the sake of the last bit */
     double *tracker_weights;               /* [n_trackers][stride]: mixtures; their eighth powers, to be multiplied by */
     double *scale;                         /* [n_bundles] */
     double *played;                        /* [stride] */
     /* scratch */
-    double *losses, *regret, *share, *likelihood; /* [stride] */
+    double *losses, *regret, *share;       /* [stride] */
+    double *likelihood;                    /* [n_bundles + 1][stride] */
+    double *evidence;                      /* [n_bundles][CELLS] */
     double *tracker_share, *tracker_regret; /* [n_trackers] */
 } ltm_memory;
 
@@ -108,27 +111,68 @@ INLINE int feed(const double *restrict own, const double *restrict losses, const
     return 1;
 }
 
-/* What is played next: sum_j rate_j W z for models, trackers' shares spread by their weights. */
-INLINE void ltm_combine(ltm_memory *m)
+/* Bayes' rule for a bundle's cells. */
+INLINE void believe(double *restrict belief, double e0, double e1, double e2, double floor)
 {
-    const ptrdiff_t n = 4 * (m->stride / 4);
-    double *restrict share = m->share, *restrict played = m->played;
+    belief[0] *= e0;
+    belief[1] *= e1;
+    belief[2] *= e2;
+    const double inverse = 1.0 / (belief[0] + belief[1] + belief[2]);
     double total = 0.0;
+    for (int c = 0; c < CELLS; c++) {
+        const double q = belief[c] * inverse;
+        belief[c] = q > floor ? q : floor;
+        total += belief[c];
+    }
+    const double scale = 1.0 / total;
+    for (int c = 0; c < CELLS; c++) belief[c] *= scale;
+}
+
+/* What the losses say of trackers and cells: the trackers' regrets, exp(-rate l) for each bundle, and each cell's
+   evidence sum_i w(i) exp(-rate l(i)). */
+INLINE void ltm_judge(ltm_memory *m, double mixture_loss)
+{
+    const ptrdiff_t n = 4 * (m->stride / 4), n_bundles = m->n_bundles;
+    const double *restrict losses = m->losses;
+    if (n_bundles == 0) return;
+    double *restrict first = m->likelihood;
     VECTORS
-    for (ptrdiff_t i = 0; i < n; i++) total += share[i];
-    for (ptrdiff_t g = 0; g < m->n_trackers; g++) total += m->tracker_share[g];
-    const double inverse = 1.0 / total;
-    VECTORS
-    for (ptrdiff_t i = 0; i < n; i++) played[i] = share[i] * inverse;
-    for (ptrdiff_t b = 0; b < m->n_bundles; b++) {
-        const ptrdiff_t s = m->n_bundles + b;
-        const double part = m->tracker_share[b] * inverse, sharp_part = m->tracker_share[s] * m->scale[b] * inverse;
-        const double *restrict mixture = m->tracker_weights + b * n, *restrict sharp = m->tracker_weights + s * n;
+    for (ptrdiff_t i = 0; i < n; i++) {
+        /* exp(-x) = exp(-x/8)^8, so that the series is needed on a short interval only */
+        const double root = exp_minus_small(m->first_rate * losses[i] * 0.125), two = root * root, four = two * two;
+        first[i] = four * four;
+    }
+    for (ptrdiff_t i = m->n_experts; i < n; i++) first[i] = 0.0; /* or the padding would be the best expert */
+    for (ptrdiff_t b = 0; b < n_bundles; b++) {
+        const double *restrict w0 = m->tracked + CELLS * b * n, *restrict w1 = m->tracked + (CELLS * b + 1) * n;
+        const double *restrict w2 = m->tracked + (CELLS * b + 2) * n, *restrict likelihood = m->likelihood + b * n;
+        const double *restrict mixture = m->tracker_weights + b * n;
+        const double *restrict sharp = m->tracker_weights + (n_bundles + b) * n;
+        double *restrict next = m->likelihood + (b + 1) * n;
+        double e0 = 0.0, e1 = 0.0, e2 = 0.0, loss = 0.0, sharp_loss = 0.0;
         VECTORS
-        for (ptrdiff_t i = 0; i < n; i++) played[i] += part * mixture[i] + sharp_part * sharp[i];
+        for (ptrdiff_t i = 0; i < n; i++) {
+            const double l = likelihood[i];
+            e0 += w0[i] * l;
+            e1 += w1[i] * l;
+            e2 += w2[i] * l;
+            loss += mixture[i] * losses[i];
+            sharp_loss += sharp[i] * losses[i];
+            next[i] = l * l; /* for a rate twice this one */
+        }
+        for (int q = 1; q < m->doublings[b]; q++) {
+            VECTORS
+            for (ptrdiff_t i = 0; i < n; i++) next[i] *= next[i];
+        }
+        m->evidence[CELLS * b] = e0;
+        m->evidence[CELLS * b + 1] = e1;
+        m->evidence[CELLS * b + 2] = e2;
+        m->tracker_regret[b] = mixture_loss - loss;
+        m->tracker_regret[n_bundles + b] = mixture_loss - m->scale[b] * sharp_loss;
     }
 }
 
+/* Models' and trackers' potentials and confidences after a round, and the shares sum_j rate_j W z that follow. */
 INLINE void ltm_learn(ltm_memory *m, double mixture_loss)
 {
     const ptrdiff_t n = 4 * (m->stride / 4), n_trackers = m->n_trackers;
@@ -157,18 +201,6 @@ INLINE void ltm_learn(ltm_memory *m, double mixture_loss)
             share[i] += rate * w * next;
         }
     }
-    for (ptrdiff_t b = 0; b < m->n_bundles; b++) {
-        const double *restrict mixture = m->tracker_weights + b * n;
-        const double *restrict sharp = m->tracker_weights + (m->n_bundles + b) * n;
-        double loss = 0.0, sharp_loss = 0.0;
-        VECTORS
-        for (ptrdiff_t i = 0; i < n; i++) {
-            loss += mixture[i] * losses[i];
-            sharp_loss += sharp[i] * losses[i];
-        }
-        m->tracker_regret[b] = mixture_loss - loss;
-        m->tracker_regret[m->n_bundles + b] = mixture_loss - m->scale[b] * sharp_loss;
-    }
     const double *restrict tracker_regret = m->tracker_regret;
     double *restrict tracker_share = m->tracker_share;
     double total = 0.0;
@@ -196,62 +228,48 @@ INLINE void ltm_learn(ltm_memory *m, double mixture_loss)
     }
 }
 
+/* A round of all cells and bundles, and with them what is played next: models by their shares, trackers' shares spread
+   by their weights. */
 INLINE void ltm_track(ltm_memory *m)
 {
-    const ptrdiff_t n = 4 * (m->stride / 4);
-    const double *restrict losses = m->losses;
-    double *restrict likelihood = m->likelihood;
-    double theta[CELLS];
-    for (int c = 0; c < CELLS; c++) {
-        const double mean_of_past = m->memory_follows[c] / (m->rounds + 3.0);
-        theta[c] = m->memory[c] > mean_of_past ? m->memory[c] : mean_of_past;
-    }
+    const ptrdiff_t n = 4 * (m->stride / 4), n_bundles = m->n_bundles;
+    const double *restrict share = m->share;
+    const double *restrict start = m->start, *restrict inverse_start = m->inverse_start;
+    double *restrict played = m->played;
+    const double mean_of_past = 1.0 / (m->rounds + 3.0);
+    const double theta = m->memory > mean_of_past ? m->memory : mean_of_past;
+    const double a0 = m->switching[0], a1 = m->switching[1], a2 = m->switching[2];
+    const double floor = m->weight_floor, least = m->sharpened_from;
+
+    double total = 0.0;
     VECTORS
-    for (ptrdiff_t i = 0; i < n; i++) {
-        /* exp(-x) = exp(-x/8)^8, so that the series is needed on a short interval only */
-        const double root = exp_minus_small(m->first_rate * losses[i] * 0.125), two = root * root, four = two * two;
-        likelihood[i] = four * four;
-    }
-    for (ptrdiff_t i = m->n_experts; i < n; i++) likelihood[i] = 0.0; /* or the padding would be the best expert */
-    for (ptrdiff_t b = 0; b < m->n_bundles; b++) {
-        double *restrict w0 = m->tracked + b * CELLS * n, *restrict w1 = m->tracked + (b * CELLS + 1) * n, *restrict w2 = m->tracked + (b * CELLS + 2) * n;
-        double *restrict v0 = m->remembered + b * CELLS * n, *restrict v1 = m->remembered + (b * CELLS + 1) * n, *restrict v2 = m->remembered + (b * CELLS + 2) * n;
+    for (ptrdiff_t i = 0; i < n; i++) total += share[i];
+    for (ptrdiff_t g = 0; g < m->n_trackers; g++) total += m->tracker_share[g];
+    const double whole = 1.0 / total;
+    VECTORS
+    for (ptrdiff_t i = 0; i < n; i++) played[i] = share[i] * whole;
+    for (ptrdiff_t b = 0; b < n_bundles; b++) {
+        double *restrict w0 = m->tracked + CELLS * b * n, *restrict w1 = m->tracked + (CELLS * b + 1) * n;
+        double *restrict w2 = m->tracked + (CELLS * b + 2) * n; /* Fixed Share: its memory is the prior */
+        double *restrict v0 = m->remembered + 2 * b * n, *restrict v1 = m->remembered + (2 * b + 1) * n;
         double *restrict mixture = m->tracker_weights + b * n;
-        double *restrict sharp = m->tracker_weights + (m->n_bundles + b) * n;
+        double *restrict sharp = m->tracker_weights + (n_bundles + b) * n;
         double *restrict belief = m->belief + b * CELLS;
-        double e0 = 0.0, e1 = 0.0, e2 = 0.0, total = 0.0;
-        VECTORS
-        for (ptrdiff_t i = 0; i < n; i++) {
-            e0 += w0[i] * likelihood[i];
-            e1 += w1[i] * likelihood[i];
-            e2 += w2[i] * likelihood[i];
-        }
-        const double evidence[CELLS] = {e0, e1, e2};
-        double keep[CELLS]; /* (1 - alpha) / evidence */
-        for (int c = 0; c < CELLS; c++) total += belief[c] *= evidence[c];
-        double floored = 0.0;
-        for (int c = 0; c < CELLS; c++) {
-            belief[c] /= total;
-            if (belief[c] < m->belief_floor) belief[c] = m->belief_floor;
-            floored += belief[c];
-        }
-        for (int c = 0; c < CELLS; c++) {
-            belief[c] /= floored;
-            keep[c] = (1.0 - m->switching[c]) / evidence[c];
-        }
-        const double k0 = keep[0], k1 = keep[1], k2 = keep[2], q0 = belief[0], q1 = belief[1], q2 = belief[2];
-        const double a0 = m->switching[0], a1 = m->switching[1], a2 = m->switching[2];
-        const double f0 = 1.0 - theta[0], f1 = 1.0 - theta[1], f2 = 1.0 - theta[2];
-        const double t0 = theta[0] / e0, t1 = theta[1] / e1, t2 = theta[2] / e2;
-        const double floor = m->weight_floor, least = m->sharpened_from;
-        const double *restrict start = m->start, *restrict inverse_start = m->inverse_start;
+        const double *restrict likelihood = m->likelihood + b * n;
+        const double e0 = m->evidence[CELLS * b], e1 = m->evidence[CELLS * b + 1], e2 = m->evidence[CELLS * b + 2];
+        believe(belief, e0, e1, e2, m->belief_floor);
+        const double q0 = belief[0], q1 = belief[1], q2 = belief[2];
+        const double i0 = 1.0 / e0, i1 = 1.0 / e1, i2 = 1.0 / e2;
+        const double k0 = (1.0 - a0) * i0, k1 = (1.0 - a1) * i1, k2 = (1.0 - a2) * i2;
+        const double forget = 1.0 - theta, t0 = theta * i0, t1 = theta * i1;
+        const double part = m->tracker_share[b] * whole;
         double sum = 0.0;
         VECTORS
         for (ptrdiff_t i = 0; i < n; i++) {
             const double l = likelihood[i];
             const double p0 = w0[i] * l, p1 = w1[i] * l, p2 = w2[i] * l; /* posteriors, before scaling */
-            const double n0 = k0 * p0 + a0 * v0[i], n1 = k1 * p1 + a1 * v1[i], n2 = k2 * p2 + a2 * v2[i];
-            const double u0 = f0 * v0[i] + t0 * p0, u1 = f1 * v1[i] + t1 * p1, u2 = f2 * v2[i] + t2 * p2;
+            const double n0 = k0 * p0 + a0 * v0[i], n1 = k1 * p1 + a1 * v1[i], n2 = k2 * p2 + a2 * start[i];
+            const double u0 = forget * v0[i] + t0 * p0, u1 = forget * v1[i] + t1 * p1;
             const double mixed = q0 * n0 + q1 * n1 + q2 * n2;
             const double ratio = mixed * inverse_start[i], base = ratio > least ? ratio : least;
             const double two = base * base, four = two * two, eight = four * four * start[i];
@@ -260,17 +278,15 @@ INLINE void ltm_track(ltm_memory *m)
             w2[i] = n2;
             v0[i] = u0 > floor ? u0 : floor;
             v1[i] = u1 > floor ? u1 : floor;
-            v2[i] = u2 > floor ? u2 : floor;
             mixture[i] = mixed;
             sharp[i] = eight;
             sum += eight;
-            likelihood[i] = l * l; /* for a rate twice this one */
+            played[i] += part * mixed;
         }
         m->scale[b] = 1.0 / sum;
-        for (int q = 1; q < m->doublings[b]; q++) {
-            VECTORS
-            for (ptrdiff_t i = 0; i < n; i++) likelihood[i] *= likelihood[i];
-        }
+        const double sharp_part = m->tracker_share[n_bundles + b] * m->scale[b] * whole;
+        VECTORS
+        for (ptrdiff_t i = 0; i < n; i++) played[i] += sharp_part * sharp[i];
     }
 }
 
@@ -282,9 +298,9 @@ INLINE void ltm_rounds(ltm_memory *m, const double *losses, const double *awake,
         if (!feed(m->played, losses + t * k, awake == NULL ? NULL : awake + t * k, m->losses,
                   out == NULL ? NULL : out + t * k, k, &mixture_loss))
             continue;
+        ltm_judge(m, mixture_loss);
         ltm_learn(m, mixture_loss);
         ltm_track(m);
-        ltm_combine(m);
         m->rounds += 1.0;
     }
 }

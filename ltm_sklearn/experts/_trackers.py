@@ -3,9 +3,10 @@
 For each learning rate η there is a *bundle* of Share-θ cells with different switching rates α and memory rates θ. A
 cell keeps weights ``w`` and a memory ``v``; a round does ``ẇ ∝ w·exp(-η ℓ)``, ``w ← (1-α) ẇ + α v`` and
 ``v ← (1-θ) v + θ ẇ``. The bundle believes in its cells by Bayes' rule, in proportion to ``Σ_i w_c(i) exp(-η ℓ(i))``
-in each round: against the mix loss, the best cell costs no more than ln(number of cells)/η. Its mixture ``b = Σ_c belief(c) w_c`` is a
-posterior over which expert is best now. As the loss is linear in what is played, the best answer to a posterior is its
-mode and not its mean, so besides ``b`` itself there is a tracker that plays ``prior·(b/prior)^8``, normalised.
+in each round: against the mix loss, the best cell costs no more than ln(number of cells)/η. Its mixture
+``b = Σ_c belief(c) w_c`` is a posterior over which expert is best now. As the loss is linear in what is played, the
+best answer to a posterior is its mode and not its mean, so besides ``b`` itself there is a tracker that plays
+``prior·(b/prior)^8``, normalised.
 
 Nothing here is needed for Algorithm 2's theorem, which holds for whatever experts it is given.
 """
@@ -23,12 +24,10 @@ from ._validation import Floats
 RATES = 2.0 ** np.array([-4, -2, -1, 0, 1, 2, 3, 5, 7])
 #: Prior over the bundles, largest at η = 2, halved with every fourfold rate.
 PRIOR = normalise(2.0 ** (-np.abs(np.log2(RATES) - 1.0) / 2.0))
-#: Switching rates α of a bundle's cells.
+#: Switching rates α of a bundle's cells. The first two remember; the last is Fixed Share, whose memory is the prior.
 SWITCHING = np.array([3e-3, 3e-2, 3e-4])
-#: Least memory rates θ of the same cells …
-MEMORY = np.array([1e-4, 1e-4, 0.0])
-#: … and whether θ is 1/(t + 2), the mean of the whole past, while that is larger.
-MEMORY_FOLLOWS = np.array([1.0, 1.0, 0.0])
+#: Their memory rate θ is 1/(t + 2), the mean of the whole past, but not below this.
+MEMORY = 1e-4
 #: The power of a bundle's mixture that its second tracker plays.
 SHARPNESS = 8
 #: Ratios to the prior are raised to that power from here up, which keeps denormal numbers away.
@@ -38,9 +37,9 @@ BELIEF_FLOOR = 1e-9
 
 
 def initial_trackers(prior: Floats, n_bundles: int) -> State:
-    """Weights and memories of all cells, shape (bundles, cells, K), and the beliefs in them, (bundles, cells)."""
+    """Weights of all cells, (bundles, cells, K), memories of those that remember, and the beliefs, (bundles, cells)."""
     cells = np.tile(normalise(prior), (n_bundles, len(SWITCHING), 1))
-    state = {"tracked": cells, "remembered": cells, "belief": np.full(cells.shape[:2], 1.0 / len(SWITCHING))}
+    state = {"tracked": cells, "remembered": cells[:, :-1], "belief": np.full(cells.shape[:2], 1.0 / len(SWITCHING))}
     return {**state, **mixtures(state, prior)}
 
 
@@ -63,12 +62,14 @@ def next_trackers(state: State, losses: Floats, rates: Floats) -> State:
     posterior = state["tracked"] * likelihood
     evidence = posterior.sum(axis=-1)
     posterior /= evidence[..., np.newaxis]
-    memory_rate = np.maximum(MEMORY, MEMORY_FOLLOWS / (state["rounds"] + 3))[:, np.newaxis]
+    memory_rate = max(MEMORY, 1.0 / (state["rounds"] + 3))
     switching = SWITCHING[:, np.newaxis]
+    start = np.broadcast_to(normalise(state["prior"]), (len(rates), 1, len(losses)))
     remembered = state["remembered"]
+    recalled = np.concatenate([remembered, start], axis=1)
     after = {
-        "tracked": (1.0 - switching) * posterior + switching * remembered,
-        "remembered": np.maximum((1.0 - memory_rate) * remembered + memory_rate * posterior, WEIGHT_FLOOR),
+        "tracked": (1.0 - switching) * posterior + switching * recalled,
+        "remembered": np.maximum((1.0 - memory_rate) * remembered + memory_rate * posterior[:, :-1], WEIGHT_FLOOR),
         "belief": normalise(np.maximum(normalise(state["belief"] * evidence), BELIEF_FLOOR)),
     }
     return {**after, **mixtures(after, state["prior"])}

@@ -23,20 +23,20 @@ def check_rounds(
     losses = _as_table(losses, "losses")
     if n_experts is not None and losses.shape[1] != n_experts:
         raise ValueError(f"losses have {losses.shape[1]} experts, but this algorithm runs over {n_experts}")
+    if awake is None and losses.size and losses.min() >= 0.0 and losses.max() <= 1.0:  # false if any is NaN
+        return np.ascontiguousarray(losses), None
     asleep = np.isnan(losses)
-    if awake is None:
-        confidence = None if not asleep.any() else np.ascontiguousarray(np.where(asleep, 0.0, 1.0))
-    else:
-        confidence = _as_table(awake, "awake")
-        if confidence.shape != losses.shape:
-            raise ValueError(f"awake has shape {confidence.shape}, losses have {losses.shape}")
-        _check_unit_interval(confidence, "awake", first_round, tolerance=0.0)
-        confidence = np.where(asleep, 0.0, confidence)
-        confidence = None if (confidence == 1.0).all() else np.ascontiguousarray(confidence)
-    if asleep.any():
-        losses = np.where(asleep, 0.0, losses)
+    confidence = np.where(asleep, 0.0, 1.0)
+    if awake is not None:
+        awake = _as_table(awake, "awake")
+        if awake.shape != losses.shape:
+            raise ValueError(f"awake has shape {awake.shape}, losses have {losses.shape}")
+        _check_unit_interval(awake, "awake", first_round, tolerance=0.0)
+        confidence *= awake
+    losses = np.where(asleep, 0.0, losses)
     _check_unit_interval(losses, "losses", first_round, tolerance=ROUNDING)
-    return np.ascontiguousarray(np.clip(losses, 0.0, 1.0)), confidence
+    all_awake = bool((confidence == 1.0).all())
+    return np.ascontiguousarray(np.clip(losses, 0.0, 1.0)), None if all_awake else np.ascontiguousarray(confidence)
 
 
 def _as_table(values: ArrayLike, name: str) -> Floats:
@@ -55,7 +55,7 @@ def _as_floats(values: ArrayLike, name: str) -> Floats:
         array = np.asarray(values)
         if array.dtype.kind == "c":
             raise TypeError("got complex numbers")
-        floats = array.astype(np.float64)
+        floats = array.astype(np.float64, copy=False)
         if array.dtype.kind not in "biufO":
             raise TypeError(f"got {array.dtype}")
         return floats
