@@ -176,8 +176,8 @@ def main() -> None:
         regime.name for regime in switching if means[regime]["textbook Fixed Share"] < means[regime]["LongTermMemory"]
     ]
     notes = [
-        f"Mean regret over {options.seeds} seeds. Fixed Share, Mixing Past Posteriors and Share-θ are at the best cell, "
-        f"for each seed, of {len(RATES)} learning rates x {len(SWITCHING)} switching rates "
+        f"Mean regret over {options.seeds} seeds. Fixed Share, Mixing Past Posteriors and Share-θ are at the best "
+        f"cell, for each seed, of {len(RATES)} learning rates x {len(SWITCHING)} switching rates "
         f"(x {len(MEMORY)} memory rates). Ratio: the default over the best of these.",
         f"Geometric mean of the ratio over the {len(switching)} switching regimes: {geometric:.2f}. "
         f"Switching regimes where textbook Fixed Share beats the default: {', '.join(beaten) or 'none'}.",
