@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from bounds import moving_cost, tight_excess
 from environments import Environment, best_sequence, play, random_sequence, regrets
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,37 +16,20 @@ ROUNDING = 1e-6
 
 
 def excess(algorithm, environment, seed, n_segments):
-    """By how much the bound's three parts fail, over all models, rates and some comparators.
-
-    The master's: Σ z r <= ln((1 + floor T)/prior)/η + η Σ z² r². The confidences': Σ_{i_t=i} (g - η g²) <= Σ z g +
-    cost/η. Their sum: Σ_{i_t=i} r <= [ln((1 + floor T)/prior) + cost]/η + η Σ_{i_t=i} (|r| + g²).
-    """
+    """By how much the theorem fails, over all models, rates and some comparators."""
     states = []
     played, losses = play(algorithm, environment, watch=states.append)
     n_rounds, n_experts = losses.shape
-    z = np.array([state["confidence"].T for state in states])  # (T, K, rates)
-    r = regrets(played, losses)[..., np.newaxis]
-    g = r - RATES * np.abs(r)
-    complexity = np.log((1 + POTENTIAL_FLOOR * n_rounds) * n_experts * len(RATES) / MODELS_SHARE)
-    worst = [((z * r).sum(axis=0) - complexity / RATES - RATES * (z**2 * r**2).sum(axis=0)).max()]
-    shares = 1 / (np.arange(1, n_rounds) + 2.0)
+    confidence = np.array([state["confidence"].T for state in states])
     rng = np.random.default_rng(seed)
     sequences = [environment.good, *(random_sequence(rng, n_rounds, n_experts, n_segments, n) for n in (1, 2, 3))]
     sequences += [best_sequence(losses, s, n) for s in (1, 3, 10) for n in (1, 3)]
-    for sequence in sequences:
-        total, bound = 0.0, 0.0
-        for expert in range(n_experts):
-            chosen = sequence == expert
-            moves = np.diff(chosen.astype(int)) != 0
-            cost = np.log(2) + np.where(moves, np.log(2 / shares), -np.log1p(-shares / 2)).sum()
-            along = (g[chosen, expert] - RATES * g[chosen, expert] ** 2).sum(axis=0)
-            worst.append((along - (z[:, expert] * g[:, expert]).sum(axis=0) - cost / RATES).max())
-            if chosen.any():
-                second = (np.abs(r[chosen, expert]) + g[chosen, expert] ** 2).sum(axis=0)
-                total += r[chosen, expert].sum()
-                bound += ((complexity + cost) / RATES + RATES * second).min()
-        worst.append(total - bound)
-    return max(worst)
+    return tight_excess(confidence, regrets(played, losses), RATES, complexity(n_rounds, n_experts), sequences)
+
+
+def complexity(n_rounds, n_experts):
+    """ln of (what the potentials sum to at most)/(prior of a model's cell)."""
+    return np.log((1 + POTENTIAL_FLOOR * n_rounds) * n_experts * len(RATES) / MODELS_SHARE)
 
 
 @settings(max_examples=30, deadline=None)
@@ -111,12 +95,9 @@ def test_regret_is_logarithmic_on_stochastic_segments():
     """
     n_rounds, gap = 200_000, 0.4
     results = [stochastic_regret(LongTermMemory(), n_rounds, gap, seed) for seed in range(5)]
-    shares = 1 / (np.arange(1, n_rounds) + 2.0)
     bound = 0.0
     for expert in (0, 1):
-        moves = np.diff((results[0][1] == expert).astype(int)) != 0
-        cost = np.log((1 + POTENTIAL_FLOOR * n_rounds) * 10 * len(RATES) / MODELS_SHARE) + np.log(2)
-        cost += np.where(moves, np.log(2 / shares), -np.log1p(-shares / 2)).sum()
+        cost = complexity(n_rounds, 10) + moving_cost(results[0][1] == expert)
         bound += 2 * (25 * (1 + 1.45**2) * cost / (2 * gap) + 2 * cost / RATES[0])
     assert np.mean([regret for regret, _ in results]) <= bound
     assert stochastic_regret(WrongSign(), 4_000, gap, 0)[0] / 4_000 > bound / n_rounds

@@ -5,6 +5,7 @@ Regret is that of losses mapped to [-1, 1] for the paper's constants, so twice t
 
 import numpy as np
 import pytest
+from bounds import moving_cost, tight_excess
 from environments import Environment, awake_segments, best_sequence, play, random_sequence, regrets
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -154,32 +155,16 @@ def paper_excess(algorithm, environment, seed, n_segments):
     return max(excess)
 
 
-def tight_excess(algorithm, environment, seed, n_segments):
-    """The same for the tight constants: prior and switching cost over η, and η Σ (|r| + g²) along the sequence."""
+def tight_constants_excess(algorithm, environment, seed, n_segments):
+    """The same for the tight constants."""
     trace = Trace(algorithm, environment, span=1.0)
-    n_cells = trace.n_experts * len(trace.rates)
-    z, r, rates = trace.confidence, trace.regret[..., np.newaxis], trace.rates
-    g = r - rates * np.abs(r)
-    master = (z * r).sum(axis=0) - np.log(n_cells) / rates - rates * (z**2 * r**2).sum(axis=0)
-    excess = [master.max()]
-    shares = 1 / (np.arange(1, trace.n_rounds) + 2.0)
-    for sequence in trace.comparators(seed, n_segments):
-        total, bound = 0.0, 0.0
-        for expert in range(trace.n_experts):
-            chosen = sequence == expert
-            moves = np.diff(chosen.astype(int)) != 0
-            cost = np.log(2) + np.where(moves, np.log(2 / shares), -np.log1p(-shares / 2)).sum()
-            along = (g[chosen, expert] - rates * g[chosen, expert] ** 2).sum(axis=0)
-            excess.append((along - (z[:, expert] * g[:, expert]).sum(axis=0) - cost / rates).max())
-            if chosen.any():
-                second = (np.abs(r[chosen, expert]) + g[chosen, expert] ** 2).sum(axis=0)
-                total += r[chosen, expert].sum()
-                bound += ((np.log(n_cells) + cost) / rates + rates * second).min()
-        excess.append(total - bound)
-    return max(excess)
+    complexity = np.log(trace.n_experts * len(trace.rates))
+    return tight_excess(
+        trace.confidence, trace.regret, trace.rates, complexity, list(trace.comparators(seed, n_segments))
+    )
 
 
-EXCESS = {"paper": paper_excess, "tight": tight_excess}
+EXCESS = {"paper": paper_excess, "tight": tight_constants_excess}
 
 
 @pytest.mark.parametrize("constants", EXCESS)
@@ -221,16 +206,13 @@ def stochastic_bound(constants, n_rounds, n_experts, n_rates, gap, good):
     With Y <= y Σ (1 - p(i)) and Σ r >= gap Σ (1 - p(i)), AM-GM gives Q = 9 b y X/(2 gap) + 3 X/η_1.
     """
     total = 0.0
-    shares = 1 / (np.arange(1, n_rounds) + 2.0)
     for expert in (0, 1):
-        moves = np.diff((good == expert).astype(int)) != 0
         if constants == "paper":  # in losses mapped to [-1, 1]: gap and regret double
             cost = 2 * np.log(n_experts * n_rates)
-            cost += switching_cost(FixedShare(), 1 + moves.sum(), n_rounds, 4.0)
+            cost += switching_cost(FixedShare(), awake_segments(good, expert), n_rounds, 4.0)
             b, y, largest, a = 7, 2, 0.2, 2 * gap
         else:
-            cost = np.log(n_experts * n_rates * 2)
-            cost += np.where(moves, np.log(2 / shares), -np.log1p(-shares / 2)).sum()
+            cost = np.log(n_experts * n_rates) + moving_cost(good == expert)
             b, y, largest, a = 1 + 1.45**2, 1, 0.45, gap
         total += 2 * (9 * b * y * cost / (2 * a) + 3 * cost / largest)
     return total / 2 if constants == "paper" else total

@@ -81,7 +81,11 @@ class LongTermMemory(ExpertAlgorithm):
     >>> algorithm = LongTermMemory()
     >>> for phase in [a_is_good, b_is_good, a_is_good, b_is_good]:
     ...     played = algorithm.run(phase)
-    ...     print(round((played * phase).sum(), 2))
+    ...     print(f"{(played * phase).sum():.2f}")  # what the phase cost
+    0.91
+    4.44
+    2.07
+    1.83
     """
 
     def __init__(self, *, horizon: int | None = None, prior: ArrayLike | None = None) -> None:

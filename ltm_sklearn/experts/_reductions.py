@@ -259,7 +259,7 @@ class BestOfBothWorlds(LearnedConfidence):
     >>> BestOfBothWorlds(constants="tight").update([0.0, 1.0]).weights().round(3)
     array([0.565, 0.435])
     >>> BestOfBothWorlds(static=Squint(), horizon=1000).update([0.0, 1.0]).weights().round(3)
-    array([0.54, 0.46])
+    array([0.536, 0.464])
     """
 
     def __init__(
