@@ -54,7 +54,7 @@ class Trace:
 
 
 def static_cost(static, n_actions, n_rounds):
-    """Condition 1 for losses in [-2, 2]: Σ w·c - c(i) <= cost/η + η Σ |c(i)|."""
+    """Condition 1 for losses in [-2, 2], divided by 2: Σ w·c - c(i) <= cost/η + η Σ |c(i)|."""
     log_actions = np.log(n_actions)
     if isinstance(static, AdaNormalHedge):
         return 1.5 * (log_actions + np.log(1 + 1.5 * (1 + np.log1p(n_rounds))))
@@ -65,13 +65,23 @@ def static_cost(static, n_actions, n_rounds):
 
 
 def switching_cost(switching, n_segments, n_rounds, span):
-    """Condition 2 for losses in [-span, span]: Σ q·h - h(b) <= cost/η + η Σ |…|."""
+    """Condition 2 for losses in [-span, span], divided by it: Σ q·h - h(b) <= cost/η + η Σ |…|."""
     if isinstance(switching, AdaNormalHedgeTV):
         growth = np.log(1 + 1.5 * (1 + np.log1p(n_rounds)))
         complexity = np.log(2 * n_rounds**2 * np.pi**2 / 6) + growth
         return span * n_segments * 3 * complexity / 4
-    shares = 1 / (np.arange(1, n_rounds) + 2.0)  # FixedShare without a horizon
-    return span * (n_segments * np.log(2 * (n_rounds + 2)) + -np.log1p(-shares).sum())
+    return span * sharing_cost(n_segments, n_rounds)
+
+
+def sharing_cost(n_segments, n_rounds):
+    """What it costs Fixed Share, with shares 1/(t+2), to follow so many segments of two actions."""
+    shares = 1 / (np.arange(1, n_rounds) + 2.0)
+    return n_segments * np.log(2 * (n_rounds + 2)) + -np.log1p(-shares).sum()
+
+
+def losses_as_they_are(algorithm):
+    """Whether the plug-ins get the paper's losses undivided; then the bounds have squares along the sequence."""
+    return all(plugin._has_own_second_order() for plugin in algorithm._plugins())
 
 
 # Theorem 1 ------------------------------------------------------------------------------------------------------------
@@ -86,19 +96,27 @@ def theorem_1_excess(algorithm, environment, seed, n_segments):
     trace = Trace(algorithm, environment, span=2.0)
     static, switching = algorithm._plugins()
     rate = trace.rates[0]
-    confidence = trace.confidence[..., 0]
-    fixed_cost = static_cost(static, trace.n_experts, trace.n_rounds) / rate
-    rated = (confidence * trace.regret).sum(axis=0)
-    excess = [(rated - fixed_cost - 2 * rate * confidence.sum(axis=0)).max()]
+    z, r = trace.confidence[..., 0], trace.regret
+    raw = losses_as_they_are(algorithm)
+    if raw:
+        fixed_cost, second = np.log(trace.n_experts) / rate, rate * (z**2 * r**2).sum(axis=0)
+    else:
+        fixed_cost = static_cost(static, trace.n_experts, trace.n_rounds) / rate
+        second = 2 * rate * z.sum(axis=0)
+    excess = [((z * r).sum(axis=0) - fixed_cost - second).max()]
     for sequence in trace.comparators(seed, n_segments):
         total, bound = 0.0, 0.0
         for expert in range(trace.n_experts):
             chosen = sequence == expert
             segments = awake_segments(sequence, expert)
-            cost = switching_cost(switching, segments, trace.n_rounds, 3.0) / rate + 8 * rate * chosen.sum()
-            gain = trace.regret[chosen, expert].sum()
-            kept = (confidence[:, expert] * (trace.regret[:, expert] - 2 * rate)).sum()
-            excess.append(gain - cost - kept)
+            if raw:  # Σ_{i_t=i} r <= cost/η + η Σ_{i_t=i} (5 + h²) + Σ z (r - 5η)
+                along = 5 * chosen.sum() + ((5 * rate - r[chosen, expert]) ** 2).sum()
+                cost, bias = sharing_cost(segments, trace.n_rounds) / rate + rate * along, 5 * rate
+            else:  # Σ_{i_t=i} r <= cost/η + 8 η T_i + Σ z (r - 2η)
+                cost = switching_cost(switching, segments, trace.n_rounds, 3.0) / rate
+                cost, bias = cost + 8 * rate * chosen.sum(), 2 * rate
+            gain = r[chosen, expert].sum()
+            excess.append(gain - cost - (z[:, expert] * (r[:, expert] - bias)).sum())
             if chosen.any():
                 total, bound = total + gain, bound + cost + fixed_cost
         excess.append(total - bound)
@@ -136,17 +154,28 @@ def paper_excess(algorithm, environment, seed, n_segments):
     trace = Trace(algorithm, environment, span=2.0)
     static, switching = algorithm._plugins()
     n_cells = trace.n_experts * len(trace.rates)
-    z, r = trace.confidence, trace.regret[..., np.newaxis]
+    z, r, rates = trace.confidence, trace.regret[..., np.newaxis], trace.rates
     size = np.abs(r)
-    fixed_cost = static_cost(static, n_cells, trace.n_rounds) / trace.rates
-    excess = [((z * r).sum(axis=0) - fixed_cost - trace.rates * (z * size).sum(axis=0)).max()]
-    kept = (z * r - 3 * trace.rates * z * size).sum(axis=0)
+    raw = losses_as_they_are(algorithm)
+    if raw:
+        fixed_cost, second = np.log(n_cells) / rates, rates * (z**2 * r**2).sum(axis=0)
+    else:
+        fixed_cost = static_cost(static, n_cells, trace.n_rounds) / rates
+        second = rates * (z * size).sum(axis=0)
+    excess = [((z * r).sum(axis=0) - fixed_cost - second).max()]
+    kept = (z * r - 3 * rates * z * size).sum(axis=0)
     for sequence in trace.comparators(seed, n_segments):
         total, bound = 0.0, 0.0
         for expert in range(trace.n_experts):
             chosen = sequence == expert
-            cost = switching_cost(switching, awake_segments(sequence, expert), trace.n_rounds, 4.0) / trace.rates
-            cost = cost + 7 * trace.rates * size[chosen, expert].sum()
+            segments = awake_segments(sequence, expert)
+            if raw:  # Σ_{i_t=i} r <= cost/η + η Σ_{i_t=i} (5|r| + h²) + Σ z (r - 3η|r|)
+                here = r[chosen, expert]
+                along = (5 * np.abs(here) + (5 * rates * np.abs(here) - here) ** 2).sum(axis=0)
+                cost = sharing_cost(segments, trace.n_rounds) / rates + rates * along
+            else:  # Σ_{i_t=i} r <= cost/η + 7 η Σ_{i_t=i} |r| + Σ z (r - 3η|r|)
+                cost = switching_cost(switching, segments, trace.n_rounds, 4.0) / rates
+                cost = cost + 7 * rates * size[chosen, expert].sum()
             gain = r[chosen, expert].sum()
             excess.append((gain - cost - kept[expert]).max())
             if chosen.any():
@@ -207,10 +236,9 @@ def stochastic_bound(constants, n_rounds, n_experts, n_rates, gap, good):
     """
     total = 0.0
     for expert in (0, 1):
-        if constants == "paper":  # in losses mapped to [-1, 1]: gap and regret double
-            cost = 2 * np.log(n_experts * n_rates)
-            cost += switching_cost(FixedShare(), awake_segments(good, expert), n_rounds, 4.0)
-            b, y, largest, a = 7, 2, 0.2, 2 * gap
+        if constants == "paper":  # in losses mapped to [-1, 1], so gap and regret double; h² <= 8|r|
+            cost = np.log(n_experts * n_rates) + sharing_cost(awake_segments(good, expert), n_rounds)
+            b, y, largest, a = 5 + 8, 2, 0.2, 2 * gap
         else:
             cost = np.log(n_experts * n_rates) + moving_cost(good == expert)
             b, y, largest, a = 1 + 1.45**2, 1, 0.45, gap
@@ -226,16 +254,16 @@ class WrongSign(BestOfBothWorlds):
 class WithoutBias(BestOfBothWorlds):
     """Being awake loses -r, whatever the rate."""
 
-    def _learn(self, regret, confidence, rates):
-        static_losses, _ = super()._learn(regret, confidence, rates)
-        return static_losses, super()._learn(regret, confidence, 0 * rates)[1]
+    def _losses(self, regret, confidence, rates):
+        static_losses, _ = super()._losses(regret, confidence, rates)
+        return static_losses, super()._losses(regret, confidence, 0 * rates)[1]
 
 
 class WithoutConfidence(BestOfBothWorlds):
     """The static algorithm is fed -r in place of -z r."""
 
-    def _learn(self, regret, confidence, rates):
-        return super()._learn(regret, np.ones_like(confidence), rates)
+    def _losses(self, regret, confidence, rates):
+        return super()._losses(regret, np.ones_like(confidence), rates)
 
 
 class FixedShareWithoutSharing(FixedShare):
@@ -286,3 +314,63 @@ def test_awake_is_the_second_action():
     distribution, confidence = reduction._confidence(reduction.state_)
     assert np.array_equal(distribution[..., AWAKE], confidence)
     assert (confidence[0] > confidence[1]).all()
+
+
+def verbatim_algorithm_2(losses, horizon):
+    """Algorithm 2 with Hedge Variant 2 and the Fixed-share Variant, as printed; losses in [-1, 1]."""
+    n_experts = losses.shape[1]
+    n_rates = int(np.floor(np.log2(np.sqrt(horizon) / 5))) + 1
+    eta = np.minimum(1 / 5, 2.0 ** np.arange(n_rates) / np.sqrt(horizon))
+    sums = np.zeros((n_experts, n_rates))  # Σ (η r - η² r²) of Hedge Variant 2, whose r is z r here
+    asleep_awake = np.full((n_experts, n_rates, 2), 0.5)
+    played = []
+    for loss in losses:
+        q = (1 - 1 / horizon) * asleep_awake + 1 / horizon / 2
+        z = q[..., 1]
+        w = eta * np.exp(sums)
+        w /= w.sum()
+        p = (z * w).sum(axis=1) / (z * w).sum()
+        played.append(p)
+        r = (p @ loss - loss)[:, np.newaxis]
+        c = -z * r
+        own = (w * c).sum() - c
+        sums += eta * own - eta**2 * own**2
+        h = np.stack([0 * z, 5 * eta * np.abs(r) - r], axis=-1)
+        asleep_awake = q * np.exp(-eta[:, np.newaxis] * h - eta[:, np.newaxis] ** 2 * h**2)
+        asleep_awake /= asleep_awake.sum(axis=-1, keepdims=True)
+    return np.array(played)
+
+
+def test_algorithm_2_is_the_paper_to_the_letter():
+    environment = Environment("switching", 4, 500, seed=5)
+    losses = np.array([environment.losses(None, t) for t in range(500)])
+    expected = verbatim_algorithm_2(2 * losses - 1, horizon=500)
+    np.testing.assert_allclose(BestOfBothWorlds(horizon=500).run(losses), expected, rtol=0, atol=1e-12)
+
+
+def verbatim_algorithm_1(losses, horizon, eta):
+    """Algorithm 1 with Hedge Variant 1 and the Fixed-share Variant, as printed; losses in [-1, 1]."""
+    n_experts = losses.shape[1]
+    sums = np.zeros(n_experts)
+    asleep_awake = np.full((n_experts, 2), 0.5)
+    played = []
+    for loss in losses:
+        q = (1 - 1 / horizon) * asleep_awake + 1 / horizon / 2
+        z = q[:, 1]
+        w = np.exp(-sums)
+        p = z * w / (z * w).sum()
+        played.append(p)
+        r = p @ loss - loss
+        c = -z * r
+        sums += eta * c + eta**2 * c**2
+        h = np.stack([0 * z, 5 * eta - r], axis=-1)
+        asleep_awake = q * np.exp(-eta * h - eta**2 * h**2)
+        asleep_awake /= asleep_awake.sum(axis=-1, keepdims=True)
+    return np.array(played)
+
+
+def test_algorithm_1_is_the_paper_to_the_letter():
+    environment = Environment("switching", 4, 500, seed=5)
+    losses = np.array([environment.losses(None, t) for t in range(500)])
+    expected = verbatim_algorithm_1(2 * losses - 1, horizon=500, eta=0.1)
+    np.testing.assert_allclose(SimpleReduction(rate=0.1, horizon=500).run(losses), expected, rtol=0, atol=1e-12)

@@ -108,6 +108,13 @@ class ExpertAlgorithm(BaseEstimator, ABC):
     def _check_parameters(self) -> None:
         """Raise a ValueError that names a parameter outside its domain."""
 
+    def _has_own_second_order(self) -> bool:
+        """Whether the second-order term of the bound is the comparator's own, not a mean over the weights.
+
+        Such rules take losses beyond [-1, 1] at the rate that a reduction states, as long as rate·|loss| <= 0.6.
+        """
+        return False
+
     # What the protocol gives ---------------------------------------------------------------------------------------
 
     @property

@@ -120,6 +120,9 @@ class Hedge(ExponentialWeights):
         self.horizon = horizon
         self.prior = prior
 
+    def _has_own_second_order(self) -> bool:
+        return self.variant != 0
+
     def _largest_rate(self) -> float:
         return np.inf if self.variant == 0 else 0.2
 
@@ -171,6 +174,9 @@ class Prod(ExponentialWeights):
         self.rate = rate
         self.horizon = horizon
         self.prior = prior
+
+    def _has_own_second_order(self) -> bool:
+        return True
 
     def _largest_rate(self) -> float:
         return 0.5

@@ -38,11 +38,24 @@ class LearnedConfidence(ExpertAlgorithm):
         """The learning rates, one for each copy of an expert."""
 
     @abstractmethod
-    def _learn(self, regret: Floats, confidence: Floats, rates: Floats) -> tuple[Floats, Floats]:
-        """The losses, scaled into [-1, 1], of the static algorithm's cells and of being awake; shape (K, M)."""
+    def _losses(self, regret: Floats, confidence: Floats, rates: Floats) -> tuple[Floats, Floats]:
+        """The losses of the static algorithm's cells and of being awake, shape (K, M)."""
+
+    @abstractmethod
+    def _ranges(self) -> tuple[float, float]:
+        """Bounds on the absolute values of these losses; the algorithms get them divided by their bound."""
 
     def _plugin_rates(self, rates: Floats) -> tuple[Floats, Floats]:
-        """The rates told to the static and to the switching algorithm."""
+        """The rates told to the static and to the switching algorithm.
+
+        If both have second-order terms of their own, as those of the paper have, the rates make up for the division,
+        so that they act as if they had been fed the losses as they are. Otherwise the conditions of the theorems
+        hold for the divided losses only.
+        """
+        static, switching = self._plugins()
+        if static._has_own_second_order() and switching._has_own_second_order():
+            static_range, switching_range = self._ranges()
+            return rates * static_range, rates * switching_range
         return rates, rates
 
     def _check_parameters(self) -> None:
@@ -81,11 +94,13 @@ class LearnedConfidence(ExpertAlgorithm):
         static, switching = self._plugins()
         distribution, confidence = self._confidence(state)
         regret = (weights @ losses - losses)[:, np.newaxis]
-        static_losses, awake_losses = self._learn(regret, confidence, state["rates"])
+        static_range, awake_range = self._ranges()
+        static_losses, awake_losses = self._losses(regret, confidence, state["rates"])
+        awake_losses = awake_losses / awake_range
         own = static._distribution(state["static"])
         return {
             **state,
-            "static": static._step(state["static"], own, static_losses.ravel()),
+            "static": static._step(state["static"], own, static_losses.ravel() / static_range),
             "switching": switching._step(
                 state["switching"],
                 distribution,
@@ -152,7 +167,8 @@ class SimpleReduction(LearnedConfidence):
     Notes
     -----
     Losses in [0, 1] are mapped to [-1, 1], as in the paper; so ``r`` is in [-2, 2] and being awake loses at most
-    ``2 + bias/5``; both plug-ins get their losses divided by these ranges, and η as their rate.
+    ``2 + bias/5``. The paper's own plug-ins get these losses and η as they are; others get the losses divided by
+    their ranges, which is what their bounds need.
 
     Examples
     --------
@@ -201,9 +217,12 @@ class SimpleReduction(LearnedConfidence):
         complexity = self.n_segments * np.log(horizon) + self.n_distinct * np.log(n_experts)
         return np.clip([np.sqrt(complexity / horizon)], 1.0 / horizon, 0.2)  # K = T = 1 would give 0
 
-    def _learn(self, regret: Floats, confidence: Floats, rates: Floats) -> tuple[Floats, Floats]:
+    def _ranges(self) -> tuple[float, float]:
+        return 2.0, 2.0 + self.bias / 5.0
+
+    def _losses(self, regret: Floats, confidence: Floats, rates: Floats) -> tuple[Floats, Floats]:
         regret = 2.0 * regret
-        return -confidence * regret / 2.0, (self.bias * rates - regret) / (2.0 + self.bias / 5.0)
+        return -confidence * regret, self.bias * rates - regret
 
 
 @dataclass(frozen=True)
@@ -213,15 +232,13 @@ class Constants:
     span: float  #: losses in [0, 1] are stretched to this length: 2 for the paper's [-1, 1]
     bias: float  #: the loss of being awake is ``bias·η|r| - r``
     largest_rate: float
-    awake_range: float  #: bound on that loss; the switching algorithms get it divided by this
-    #: Whether the switching algorithms' rates make up for that division.
-    keeps_speed: bool
+    awake_range: float  #: bound on that loss
 
 
 CONSTANTS = {
     # The paper has awake losses in [-3, 3] (its Condition 2), but 5η|r| - r reaches 4 at r = -2, η = 1/5.
-    "paper": Constants(span=2.0, bias=5.0, largest_rate=0.2, awake_range=4.0, keeps_speed=False),
-    "tight": Constants(span=1.0, bias=1.0, largest_rate=0.45, awake_range=1.45, keeps_speed=True),
+    "paper": Constants(span=2.0, bias=5.0, largest_rate=0.2, awake_range=4.0),
+    "tight": Constants(span=1.0, bias=1.0, largest_rate=0.45, awake_range=1.45),
 }
 
 #: Without a horizon the rates are those of this one; beyond it, the bound's constant grows slowly.
@@ -298,12 +315,11 @@ class BestOfBothWorlds(LearnedConfidence):
             return np.minimum(largest, 2.0 ** np.arange(n_rates) / root)
         return np.asarray(largest / 2.0 ** np.arange(n_rates))
 
-    def _plugin_rates(self, rates: Floats) -> tuple[Floats, Floats]:
+    def _ranges(self) -> tuple[float, float]:
         constants = CONSTANTS[self.constants]
-        return rates, rates * constants.awake_range if constants.keeps_speed else rates
+        return constants.span, constants.awake_range
 
-    def _learn(self, regret: Floats, confidence: Floats, rates: Floats) -> tuple[Floats, Floats]:
+    def _losses(self, regret: Floats, confidence: Floats, rates: Floats) -> tuple[Floats, Floats]:
         constants = CONSTANTS[self.constants]
         regret = constants.span * regret
-        awake_losses = constants.bias * rates * np.abs(regret) - regret
-        return -confidence * regret / constants.span, awake_losses / constants.awake_range
+        return -confidence * regret, constants.bias * rates * np.abs(regret) - regret

@@ -179,6 +179,9 @@ class FixedShare(Sharing):
         super()._check_parameters()
         check_number("rate", self.rate, 0.0, _LARGEST_RATE[self.rule])
 
+    def _has_own_second_order(self) -> bool:
+        return self.rule != "exponential"
+
     def _scheduled_rate(self, n_experts: int, rounds: int) -> float:
         return min(_LARGEST_RATE[self.rule], super()._scheduled_rate(n_experts, rounds))
 
