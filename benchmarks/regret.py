@@ -24,7 +24,7 @@ from ltm_sklearn.experts import (
     ShareTheta,
 )
 
-RATES = 2.0 ** np.arange(-3, 6)
+RATES = 2.0 ** np.array([-6, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5])
 SWITCHING = (1e-6, 1e-5, 1e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1)
 MEMORY = (1e-4, 1e-3, 1e-2, 1e-1)
 GRIDS = {
@@ -204,7 +204,7 @@ def plot(means: dict[Regime, dict[str, float]]) -> None:
         "Alg. 2, tight": {"color": "C4", "marker": "x"},
         "Alg. 2, paper": {"color": "0.5", "marker": "x"},
     }
-    figure, axes = plt.subplots(figsize=(9, 6.5), layout="constrained")
+    figure, axes = plt.subplots(figsize=(9, 7), layout="constrained")
     places = np.arange(len(means))[::-1]
     for name, style in styles.items():
         tuned = " (best cell in hindsight)" if name in GRIDS else ""
@@ -212,7 +212,7 @@ def plot(means: dict[Regime, dict[str, float]]) -> None:
     axes.axvline(1, color="0.7", lw=1, zorder=0)
     axes.set(xscale="log", xlabel="regret / regret of the best hindsight-tuned rival")
     axes.set_yticks(places, [regime.name for regime in means])
-    axes.legend(loc="upper right", fontsize="small")
+    figure.legend(loc="outside lower center", ncols=3, fontsize="small")
     axes.grid(axis="y", alpha=0.3)
     figure.savefig(RESULTS / "regret.png", dpi=150)
 

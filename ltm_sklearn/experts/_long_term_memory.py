@@ -82,10 +82,10 @@ class LongTermMemory(ExpertAlgorithm):
     >>> for phase in [a_is_good, b_is_good, a_is_good, b_is_good]:
     ...     played = algorithm.run(phase)
     ...     print(f"{(played * phase).sum():.2f}")  # what the phase cost
-    0.91
-    4.44
-    2.07
-    1.83
+    0.88
+    4.05
+    1.92
+    1.73
     """
 
     def __init__(self, *, horizon: int | None = None, prior: ArrayLike | None = None) -> None:

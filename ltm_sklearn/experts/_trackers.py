@@ -21,7 +21,7 @@ from ._validation import Floats
 
 #: Learning rates η: powers of two, so that the kernel needs one exponential for all of them; dense around those that
 #: suit losses in all of [0, 1], and up to 128 for losses that use little of it, as means over batches do.
-RATES = 2.0 ** np.array([-4, -2, -1, 0, 1, 2, 3, 5, 7])
+RATES = 2.0 ** np.array([-4, -2, -1, 0, 1, 2, 3, 4, 5, 7])
 #: Prior over the bundles, largest at η = 2, halved with every fourfold rate.
 PRIOR = normalise(2.0 ** (-np.abs(np.log2(RATES) - 1.0) / 2.0))
 #: Switching rates α of a bundle's cells. The first two remember; the last is Fixed Share, whose memory is the prior.
