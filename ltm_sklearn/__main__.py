@@ -33,6 +33,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if find_spec("matplotlib") is None:
         print('the picture needs matplotlib: pip install "ltm_sklearn[plot]"', file=sys.stderr)
         return 1
+    from matplotlib.figure import Figure
+
+    formats = Figure().canvas.get_supported_filetypes()
+    if options.out.is_dir() or options.out.suffix.removeprefix(".") not in formats:
+        print(f"{options.out} is no picture's file: it should end in .{', .'.join(sorted(formats))}", file=sys.stderr)
+        return 1
     if not options.out.parent.is_dir():
         print(f"there is no folder {options.out.parent} to write {options.out.name} into", file=sys.stderr)
         return 1

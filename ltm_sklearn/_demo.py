@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .experts import (
     BOA,
@@ -25,7 +26,7 @@ GAP = 0.4  #: how much lower the good expert's mean loss is
 REGIMES = (2, 7, 4)  #: the good expert of each regime
 
 
-def recurring_losses(seed: int) -> tuple[Floats, Floats]:
+def recurring_losses(seed: int) -> tuple[Floats, NDArray[np.int64]]:
     """Bernoulli losses whose good expert changes every 500 rounds among three, and which it is, round by round."""
     rng = np.random.default_rng(seed)
     order = list(REGIMES)
@@ -83,7 +84,7 @@ def run_demo(picture: Path, seed: int) -> None:
     print(f"\npicture: {picture}")
 
 
-def draw(picture: Path, weights: Floats, good: Floats, curves: dict[str, Floats]) -> None:
+def draw(picture: Path, weights: Floats, good: NDArray[np.int64], curves: dict[str, Floats]) -> None:
     """The default's weights over time, and everyone's cumulative regret."""
     import matplotlib as mpl
     from matplotlib.figure import Figure

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from ._compiled import kernel
-from ._validation import Floats, check_count, check_number, check_prior, check_rounds
+from ._validation import Floats, as_floats, check_count, check_number, check_prior, check_rounds
 
 State = dict[str, Any]
 
@@ -25,7 +25,8 @@ ROUNDING_OF_MIXTURE = 1e-14
 def normalise(weights: Floats) -> Floats:
     """Scale the last axis to sum to one; uniform where nothing is left."""
     total = weights.sum(axis=-1, keepdims=True)
-    return np.divide(weights, total, out=np.full_like(weights, 1.0 / weights.shape[-1]), where=total > TINY)
+    uniform = np.full_like(weights, 1.0 / weights.shape[-1])
+    return np.divide(weights, total, out=uniform, where=~(total <= TINY))  # not `>`, which would hide a NaN
 
 
 def softmax(log_weights: Floats) -> Floats:
@@ -165,9 +166,10 @@ class ExpertAlgorithm(BaseEstimator, ABC):
         -------
         self
         """
-        if np.ndim(losses) != 1:
-            raise ValueError(f"update takes the losses of one round, shape (n_experts,); got {np.shape(losses)}")
-        self.run(np.asarray(losses)[np.newaxis], None if awake is None else np.asarray(awake)[np.newaxis])
+        row = as_floats(losses, "losses")
+        if row.ndim != 1:
+            raise ValueError(f"update takes the losses of one round, shape (n_experts,); got {row.shape}")
+        self.run(row[np.newaxis], None if awake is None else as_floats(awake, "awake")[np.newaxis])
         return self
 
     def run(self, losses: ArrayLike, awake: ArrayLike | None = None) -> Floats:
@@ -197,7 +199,10 @@ class ExpertAlgorithm(BaseEstimator, ABC):
         return self._play_rounds(losses, confidence)
 
     def add_expert(self, prior: float | None = None) -> int:
-        """Let a new expert join; it starts as one that has slept until now.
+        """Let a new expert join, with a share of the prior.
+
+        Where a rule is built on regrets, the newcomer's is zero, as if it had slept so far. The rules that share weight
+        (FixedShare, ShareTheta, MixingPastPosteriors, LongTermMemory) give it its share of what they hand out now.
 
         Parameters
         ----------
@@ -213,6 +218,7 @@ class ExpertAlgorithm(BaseEstimator, ABC):
         self._check_started("add_expert")
         share = 1.0 / (self.n_experts_ + 1) if prior is None else prior
         check_number("prior", share, 0.0, 1.0, low_open=True, high_open=True)
+        check_prior(np.append(self.prior_ * (1.0 - share), self.prior_.sum() * share), self.n_experts_ + 1)
         # The others' priors stay as they are, so the newcomer's is stated in the same unnormalised units.
         newcomer = np.array([self.prior_.sum() * share / (1.0 - share)])
         self.state_ = self._with_newcomer(self.state_, self._newcomer_state(self.state_, newcomer))
@@ -235,6 +241,13 @@ class ExpertAlgorithm(BaseEstimator, ABC):
         self.n_experts_ -= 1
 
     # Inside -----------------------------------------------------------------------------------------------------
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, as in any scikit-learn estimator, but not in the middle of a run."""
+        if params and self._has_started():
+            raise ValueError("parameters cannot change in the middle of a run: sklearn.base.clone gives a fresh copy")
+        super().set_params(**params)
+        return self
 
     def _has_started(self) -> bool:
         return hasattr(self, "n_experts_")
@@ -274,8 +287,15 @@ class ExpertAlgorithm(BaseEstimator, ABC):
         return self._distribution(self.state_)
 
     def _kernel(self) -> Any:
-        """The compiled kernel, or None: a subclass from elsewhere may have changed the rule that it knows."""
-        return kernel if type(self).__module__.startswith(f"{__package__}.") else None
+        """The compiled kernel, or None if a subclass from elsewhere has changed the rule that it knows."""
+        ours = f"{__package__}."
+        foreign = [
+            cls
+            for cls in type(self).__mro__
+            if issubclass(cls, ExpertAlgorithm) and not cls.__module__.startswith(ours)
+        ]
+        changed = any(name.startswith("_") and not name.startswith("__") for cls in foreign for name in vars(cls))
+        return None if changed else kernel
 
     def _play_rounds(self, losses: Floats, confidence: Floats | None) -> Floats:
         played = np.empty_like(losses)
@@ -322,3 +342,13 @@ def leave(state: State, index: int | slice, axis_of: Callable[[Floats], int | No
         return value if axis is None else np.delete(value, index, axis=axis)
 
     return {name: left(value) for name, value in state.items()}
+
+
+def check_plugin(name: str, algorithm: Any, *, owned: tuple[str, ...]) -> None:
+    """What is plugged into another algorithm follows the protocol, and leaves to its owner what the owner sets."""
+    if not isinstance(algorithm, ExpertAlgorithm):
+        raise ValueError(f"{name}={algorithm!r} must be an instance of a subclass of ExpertAlgorithm")
+    for parameter in owned:
+        if getattr(algorithm, parameter, None) is not None:
+            raise ValueError(f"{name}={algorithm!r}: leave its {parameter} None, here it is set from outside")
+    algorithm._check_parameters()

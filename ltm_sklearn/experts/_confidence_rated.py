@@ -7,8 +7,8 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from ._ada_normal_hedge import AdaNormalHedge
-from ._base import ExpertAlgorithm, State
-from ._validation import Floats, check_plugin
+from ._base import ExpertAlgorithm, State, check_plugin
+from ._validation import Floats
 
 
 class ConfidenceRated(ExpertAlgorithm):
@@ -45,7 +45,7 @@ class ConfidenceRated(ExpertAlgorithm):
         return AdaNormalHedge() if self.algorithm is None else self.algorithm
 
     def _check_parameters(self) -> None:
-        check_plugin("algorithm", self._inner())
+        check_plugin("algorithm", self._inner(), owned=("prior",))
 
     def _horizon(self) -> int | None:
         return self._inner()._horizon()

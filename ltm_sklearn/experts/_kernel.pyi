@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from typing import Any
 
 from ._validation import Floats
@@ -11,6 +12,7 @@ class MemoryRounds:
         tracker_rates: Floats,
         switching: Floats,
         memory: float,
+        sharpening_prior: Callable[[Floats], Floats],
         potential_floor: float,
         tracker_sharing: float,
         belief_floor: float,

@@ -19,6 +19,7 @@ cdef extern from "_rounds.h" nogil:
         double first_rate, potential_floor, tracker_sharing, trackers_prior, belief_floor, weight_floor, sharpened_from
         double *prior
         double *start
+        double *sharp_start
         double *inverse_start
         double *potential
         double *confidence
@@ -68,7 +69,8 @@ cdef object unload(const double *rows, shape, Py_ssize_t stride):
 
 
 def as_rows(values):
-    return np.ascontiguousarray(values, dtype=np.float64).reshape(-1, np.shape(values)[-1])
+    values = np.ascontiguousarray(values, dtype=np.float64)
+    return values.reshape(values.size // max(values.shape[-1], 1), values.shape[-1])
 
 
 cdef class MemoryRounds:
@@ -76,67 +78,76 @@ cdef class MemoryRounds:
 
     cdef ltm_memory m
     cdef double *block
+    cdef double *next
+    cdef Py_ssize_t left
     cdef dict rest
     cdef bint avx2
 
-    def __cinit__(self, dict state, rates, tracker_rates, switching, double memory,
+    def __cinit__(self, dict state, rates, tracker_rates, switching, double memory, sharpening_prior,
                   double potential_floor, double tracker_sharing, double belief_floor, double weight_floor,
                   double sharpened_from, avx2=None):
         cdef ltm_memory *m = &self.m
-        cdef Py_ssize_t n, used = 0
+        cdef Py_ssize_t n, b, g, j
         if len(switching) != CELLS:
             raise ValueError(f"the kernel is compiled for bundles of {CELLS} cells")
-        self.rest = {"horizon": state["horizon"]}
+        self.rest = {"horizon": state["horizon"], "mass": state["mass"]}
         self.avx2 = HAS_AVX2 if avx2 is None else avx2
         m.n_experts = state["prior"].shape[0]
         m.stride = n = (m.n_experts + 3) // 4 * 4
-        m.n_rates = len(rates)
-        m.n_bundles = len(tracker_rates)
-        m.n_trackers = 2 * m.n_bundles
+        m.n_rates = j = len(rates)
+        m.n_bundles = b = len(tracker_rates)
+        m.n_trackers = g = 2 * b
         m.rounds = state["rounds"]
         m.horizon = state["horizon"] or 0
-        m.first_rate = tracker_rates[0] if m.n_bundles else 0.0
+        m.first_rate = tracker_rates[0] if b else 0.0
+        m.memory = memory
         m.potential_floor, m.tracker_sharing, m.belief_floor = potential_floor, tracker_sharing, belief_floor
         m.weight_floor, m.sharpened_from = weight_floor, sharpened_from
         m.trackers_prior = state["tracker_prior"].sum()
 
-        sizes = [n] * 5 + [(m.n_bundles + 1) * n] + [m.n_rates * n] * 2 + [m.n_rates * m.n_trackers] * 2 + [m.n_bundles * CELLS]
-        sizes += [m.n_bundles * CELLS * n, m.n_bundles * 2 * n, m.n_trackers * n] + [m.n_trackers] * 3
-        sizes += [m.n_rates, CELLS, m.n_bundles, n, n, m.n_bundles * CELLS]
-        self.block = <double *> calloc(sum(sizes) + 1, sizeof(double))
+        # One block, handed out in parts.
+        self.left = 9 * n + 2 * j * n + (b + 1) * n + (CELLS + 4) * b * n + 2 * j * g + 2 * g + 2 * CELLS * b + 2 * b
+        self.left += j + CELLS
+        self.block = self.next = <double *> calloc(self.left, sizeof(double))
         if self.block == NULL:
             raise MemoryError()
-        cdef double *at[23]
-        for index, size in enumerate(sizes):
-            at[<int> index] = self.block + used
-            used += size
-        m.prior, m.played, m.losses, m.regret, m.share, m.likelihood = at[0], at[1], at[2], at[3], at[4], at[5]
-        m.potential, m.confidence, m.tracker_prior, m.tracker_potential = at[6], at[7], at[8], at[9]
-        m.belief, m.tracked, m.remembered, m.tracker_weights = at[10], at[11], at[12], at[13]
-        m.scale, m.tracker_share, m.tracker_regret = at[14], at[15], at[16]
-        m.rates, m.switching, m.doublings, m.start, m.inverse_start = at[17], at[18], at[19], at[20], at[21]
-        load(at[17], as_rows(rates), m.n_rates)
-        load(at[18], as_rows(switching), CELLS)
-        if m.n_bundles > 1:
-            load(at[19], as_rows(np.diff(np.log2(tracker_rates)).round()), m.n_bundles)
-        m.evidence = at[22]
-        m.memory = memory
-        load(m.prior, as_rows(state["prior"]), n)
-        start = state["prior"] / state["prior"].sum()
-        load(m.start, as_rows(start), n)
-        load(m.inverse_start, as_rows(1.0 / start), n)
-        load(m.potential, as_rows(state["potential"]), n)
-        load(m.confidence, as_rows(state["confidence"]), n)
-        if m.n_bundles:
-            load(m.tracker_prior, as_rows(state["tracker_prior"]), m.n_trackers)
-            load(m.tracker_potential, as_rows(state["tracker_potential"]), m.n_trackers)
-            load(m.belief, as_rows(state["belief"]), CELLS)
-            load(m.tracked, as_rows(state["tracked"]), n)
-            load(m.remembered, as_rows(state["remembered"]), n)
-            load(m.tracker_weights, as_rows(state["mixture"]), n)
-            load(m.tracker_weights + m.n_bundles * n, as_rows(state["sharpened"]), n)
-            load(m.scale, as_rows(state["sharpened_scale"]), m.n_bundles)
-        load(m.played, as_rows(state["weights"]), n)
+        m.rates = self.part(as_rows(rates), j, 1)
+        m.switching = self.part(as_rows(switching), CELLS, 1)
+        m.doublings = self.part(as_rows(np.diff(np.log2(tracker_rates)).round()) if b > 1 else None, b, 1)
+        start = sharpening_prior(state["prior"])
+        m.start = self.part(as_rows(state["prior"] / state["prior"].sum()), n, 1)
+        m.sharp_start = self.part(as_rows(start), n, 1)
+        m.inverse_start = self.part(as_rows(1.0 / start), n, 1)
+        m.prior = self.part(as_rows(state["prior"]), n, 1)
+        m.potential = self.part(as_rows(state["potential"]), n, j)
+        m.confidence = self.part(as_rows(state["confidence"]), n, j)
+        m.tracker_prior = self.part(as_rows(state["tracker_prior"]) if b else None, g, j)
+        m.tracker_potential = self.part(as_rows(state["tracker_potential"]) if b else None, g, j)
+        m.belief = self.part(as_rows(state["belief"]), CELLS, b)
+        m.tracked = self.part(as_rows(state["tracked"]), n, CELLS * b)
+        m.remembered = self.part(as_rows(state["remembered"]), n, 2 * b)
+        m.tracker_weights = self.part(as_rows(state["mixture"]), n, b)
+        self.part(as_rows(state["sharpened"]), n, b)  # the second half of the trackers' weights
+        m.scale = self.part(as_rows(state["sharpened_scale"]) if b else None, b, 1)
+        m.played = self.part(as_rows(state["weights"]), n, 1)
+        m.losses = self.part(None, n, 1)
+        m.regret = self.part(None, n, 1)
+        m.share = self.part(None, n, 1)
+        m.likelihood = self.part(None, n, b + 1)
+        m.evidence = self.part(None, CELLS, b)
+        m.tracker_share = self.part(None, g, 1)
+        m.tracker_regret = self.part(None, g, 1)
+
+    cdef double *part(self, rows, Py_ssize_t stride, Py_ssize_t n_rows) except? NULL:
+        """The next ``n_rows`` rows of the block, filled with the given ones."""
+        cdef double *at = self.next
+        self.left -= stride * n_rows
+        if self.left < 0:
+            raise AssertionError("the block is too small")
+        self.next += stride * n_rows
+        if rows is not None and rows.size:
+            load(at, rows, stride)
+        return at
 
     def __dealloc__(self):
         free(self.block)
@@ -169,7 +180,12 @@ cdef class MemoryRounds:
 
     def weights(self):
         """What is played next."""
-        return unload(self.m.played, (self.m.n_experts,), self.m.stride)
+        cdef Py_ssize_t i
+        played = np.empty(self.m.n_experts)
+        cdef double[::1] row = played
+        for i in range(self.m.n_experts):
+            row[i] = self.m.played[i]
+        return played
 
     def run(self, const double[:, ::1] losses, const double[:, ::1] awake=None):
         """Learn rounds that have been checked; returns what would be played in each if all were awake."""
@@ -186,10 +202,11 @@ cdef class MemoryRounds:
         """Learn one round if it is a plain one, all awake and all losses in [0, 1]; otherwise do nothing, say False."""
         cdef const double[::1] row
         cdef Py_ssize_t i
-        try:
-            row = losses
-        except (TypeError, ValueError):
+        if type(losses) is not np.ndarray or losses.ndim != 1 or losses.dtype != np.float64:
             return False
+        if not losses.flags.c_contiguous:
+            return False
+        row = losses
         if row.shape[0] != self.m.n_experts:
             return False
         for i in range(row.shape[0]):

@@ -17,6 +17,7 @@ from ._trackers import (
     initial_trackers,
     mixtures,
     next_trackers,
+    sharpening_prior,
     tracker_weights,
 )
 from ._trackers import PRIOR as TRACKER_PRIOR
@@ -37,6 +38,7 @@ TRACKER_SHARING = 1e-5
 KERNEL_CONSTANTS = (
     SWITCHING,
     MEMORY,
+    sharpening_prior,
     POTENTIAL_FLOOR,
     TRACKER_SHARING,
     BELIEF_FLOOR,
@@ -101,7 +103,7 @@ class LongTermMemory(ExpertAlgorithm):
     def _initial_state(self, prior: Floats, rate: Any = None, horizon: int | None = None) -> State:
         if prior.ndim != 1:
             raise ValueError("LongTermMemory cannot be the switching algorithm of a reduction")
-        cell_prior = self._models_share() * prior / len(RATES)
+        cell_prior = self._models_share() / len(RATES) * prior / prior.sum()
         rate_prior = 0.5 ** np.arange(len(RATES))
         n_bundles = len(self._tracker_rates)
         bundle_prior = np.tile(TRACKER_PRIOR[:n_bundles] / 2.0, 2)  # half on mixtures, half on sharpened ones
@@ -109,6 +111,7 @@ class LongTermMemory(ExpertAlgorithm):
         return self._with_weights(
             {
                 "horizon": horizon,
+                "mass": float(prior.sum()),
                 "prior": cell_prior,
                 "potential": np.tile(cell_prior, (len(RATES), 1)),
                 "confidence": np.full((len(RATES), len(prior)), 0.5),
@@ -154,20 +157,27 @@ class LongTermMemory(ExpertAlgorithm):
         )
 
     def _newcomer_state(self, state: State, prior: Floats, rate: Any = None) -> State:
-        part = prior.sum() / (state["prior"].sum() * len(RATES) / self._models_share())
+        # Beside the models a newcomer has its prior's part of whatever they share; see _with_models for the trackers.
         newcomer = super()._newcomer_state(state, prior, rate)
-        return {**newcomer, **{name: part * newcomer[name] for name in ("tracked", "remembered")}}
+        part = prior.sum() / state["mass"]
+        scale = part * state["prior"].sum() / newcomer["prior"].sum()
+        parts = {"prior": scale, "potential": scale, "confidence": 1.0, "tracked": part, "remembered": part}
+        return {**newcomer, **{name: factor * newcomer[name] for name, factor in parts.items()}}
 
     def _with_newcomer(self, state: State, newcomer: State) -> State:
-        return self._with_models(
-            state, {name: np.concatenate([state[name], newcomer[name]], axis=-1) for name in _PER_MODEL}
-        )
+        models = {name: np.concatenate([state[name], newcomer[name]], axis=-1) for name in _PER_MODEL}
+        return self._with_models({**state, "mass": state["mass"] + newcomer["mass"]}, models)
 
     def _without(self, state: State, index: int | slice) -> State:
-        return self._with_models(state, {name: np.delete(state[name], index, axis=-1) for name in _PER_MODEL})
+        models = {name: np.delete(state[name], index, axis=-1) for name in _PER_MODEL}
+        kept = models["prior"].sum() / state["prior"].sum()
+        return self._with_models({**state, "mass": state["mass"] * kept}, models)
 
     def _with_models(self, state: State, models: State) -> State:
+        """Another pool of models, whose prior together is what it was, so that they stand to the trackers as before."""
         after = {**state, **models}
+        scale = self._models_share() / len(RATES) / after["prior"].sum()
+        after |= {name: scale * after[name] for name in ("prior", "potential")}
         after |= {name: normalise(after[name]) for name in ("tracked", "remembered")}
         return self._with_weights({**after, **mixtures(after, after["prior"])})
 

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._base import ExpertAlgorithm, State, join, leave, restrict
+from ._base import ExpertAlgorithm, State, check_plugin, join, leave, restrict
 from ._exponential import Hedge, Prod
 from ._sharing import FixedShare
-from ._validation import Floats, check_count, check_horizon, check_number, check_option, check_plugin
+from ._validation import Floats, check_count, check_horizon, check_number, check_option
 
 ASLEEP, AWAKE = 0, 1
 
@@ -61,7 +61,7 @@ class LearnedConfidence(ExpertAlgorithm):
     def _check_parameters(self) -> None:
         check_horizon(self.horizon)
         for name, plugin in zip(("static", "switching"), self._plugins(), strict=True):
-            check_plugin(name, plugin)
+            check_plugin(name, plugin, owned=("prior", "horizon"))
 
     def _initial_state(self, prior: Floats, rate: Any = None, horizon: int | None = None) -> State:
         if prior.ndim != 1:
@@ -257,7 +257,8 @@ class BestOfBothWorlds(LearnedConfidence):
         Algorithm over two actions with switching regret, one copy for each pair. None: ``FixedShare`` with the rule
         "second_order" or "prod".
     constants : {"paper", "tight"}, default="paper"
-        "paper": to the letter: losses mapped to [-1, 1], rates ``2^(j-1)/sqrt(T)`` up to 1/5, bias ``5η|r|``.
+        "paper": to the letter: losses mapped to [-1, 1], rates ``2^(j-1)/sqrt(T)`` up to 1/5, bias ``5η|r|``. Plug-ins
+        other than the paper's get their losses divided by 2 and 4, which is what their bounds need.
         "tight": losses in [0, 1], rates ``0.45/2^j``, bias ``η|r|``; the same theorem with smaller constants.
     horizon : int, optional
         Number of rounds T, if known. None: rates for a million rounds, and switching shares ``1/(t + 2)``.

@@ -44,7 +44,8 @@ typedef struct {
     double first_rate, potential_floor, tracker_sharing, trackers_prior, belief_floor, weight_floor, sharpened_from;
     /* state */
     double *prior;                         /* [stride] of a model's cell */
-    double *start, *inverse_start;         /* [stride] the prior as a distribution, and 1 over it */
+    double *start;                         /* [stride] the prior as a distribution */
+    double *sharp_start, *inverse_start;   /* [stride] the same but not too small, and 1 over it */
     double *potential, *confidence;        /* [n_rates][stride] */
     double *tracker_prior, *tracker_potential; /* [n_rates][n_trackers] */
     double *belief;                        /* [n_bundles][CELLS] */
@@ -234,7 +235,8 @@ INLINE void ltm_track(ltm_memory *m)
 {
     const ptrdiff_t n = 4 * (m->stride / 4), n_bundles = m->n_bundles;
     const double *restrict share = m->share;
-    const double *restrict start = m->start, *restrict inverse_start = m->inverse_start;
+    const double *restrict start = m->start, *restrict sharp_start = m->sharp_start;
+    const double *restrict inverse_start = m->inverse_start;
     double *restrict played = m->played;
     const double mean_of_past = 1.0 / (m->rounds + 3.0);
     const double theta = m->memory > mean_of_past ? m->memory : mean_of_past;
@@ -272,7 +274,7 @@ INLINE void ltm_track(ltm_memory *m)
             const double u0 = forget * v0[i] + t0 * p0, u1 = forget * v1[i] + t1 * p1;
             const double mixed = q0 * n0 + q1 * n1 + q2 * n2;
             const double ratio = mixed * inverse_start[i], base = ratio > least ? ratio : least;
-            const double two = base * base, four = two * two, eight = four * four * start[i];
+            const double two = base * base, four = two * two, eight = four * four * sharp_start[i];
             w0[i] = n0;
             w1[i] = n1;
             w2[i] = n2;
@@ -348,8 +350,14 @@ INLINE ptrdiff_t sharing_rounds(sharing *s, const double *restrict losses, const
         double mixture_loss;
         if (!feed(weights, losses + t * k, awake == NULL ? NULL : awake + t * k, fed, out + t * k, k, &mixture_loss))
             continue;
+        double least = 0.0;
+        if (s->rate > 600.0) { /* the smallest loss counts as zero, or all might underflow */
+            least = 1.0;
+            for (ptrdiff_t i = 0; i < k; i++) least = fed[i] < least ? fed[i] : least;
+        }
         VECTORS
-        for (ptrdiff_t i = 0; i < n; i++) posterior[i] = exp_minus_small(root_rate * fed[i]);
+        for (ptrdiff_t i = 0; i < n; i++) posterior[i] = exp_minus_small(root_rate * (fed[i] - least));
+        for (ptrdiff_t i = k; i < n; i++) posterior[i] = 0.0;
         for (int q = 0; q < squarings; q++) {
             VECTORS
             for (ptrdiff_t i = 0; i < n; i++) posterior[i] *= posterior[i];
@@ -368,12 +376,13 @@ INLINE ptrdiff_t sharing_rounds(sharing *s, const double *restrict losses, const
             const double shared = (1.0 - alpha) * p + alpha * memory[i];
             weights[i] = shared > floor ? shared : floor;
             memory[i] = recalled > floor ? recalled : floor;
-            total += weights[i];
         }
+        for (ptrdiff_t i = k; i < n; i++) weights[i] = memory[i] = 0.0;
+        VECTORS
+        for (ptrdiff_t i = 0; i < n; i++) total += weights[i];
         const double scale = 1.0 / total;
         VECTORS
         for (ptrdiff_t i = 0; i < n; i++) weights[i] *= scale;
-        for (ptrdiff_t i = k; i < n; i++) weights[i] = memory[i] = 0.0;
         learned++;
     }
     return learned;

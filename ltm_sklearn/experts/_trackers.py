@@ -43,10 +43,15 @@ def initial_trackers(prior: Floats, n_bundles: int) -> State:
     return {**state, **mixtures(state, prior)}
 
 
+def sharpening_prior(prior: Floats) -> Floats:
+    """The prior as a distribution, but not so small anywhere that the power of a ratio to it would overflow."""
+    return np.maximum(prior / prior.sum(), SHARPENED_FROM)
+
+
 def mixtures(state: State, prior: Floats) -> State:
     """What the trackers play: each bundle's mixture, and its power with the scale that makes it sum to one."""
     mixture = (state["belief"][..., np.newaxis] * state["tracked"]).sum(axis=1)
-    start = prior / prior.sum()
+    start = sharpening_prior(prior)
     sharpened = start * np.maximum(mixture / start, SHARPENED_FROM) ** SHARPNESS
     return {"mixture": mixture, "sharpened": sharpened, "sharpened_scale": 1.0 / sharpened.sum(axis=-1)}
 

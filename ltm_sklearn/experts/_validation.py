@@ -13,6 +13,10 @@ Floats = NDArray[np.float64]
 ROUNDING = 1e-9
 
 
+#: Below this part of the whole a prior would be lost to rounding sooner or later.
+SMALLEST_PRIOR = 1e-100
+
+
 def check_rounds(
     losses: ArrayLike, awake: ArrayLike | None, n_experts: int | None, first_round: int
 ) -> tuple[Floats, Floats | None]:
@@ -40,7 +44,7 @@ def check_rounds(
 
 
 def _as_table(values: ArrayLike, name: str) -> Floats:
-    table = _as_floats(values, name)
+    table = as_floats(values, name)
     if table.ndim != 2 or table.shape[1] == 0:
         raise ValueError(
             f"{name} must have one column per expert, shape (n_rounds, n_experts) in run and (n_experts,) "
@@ -49,10 +53,14 @@ def _as_table(values: ArrayLike, name: str) -> Floats:
     return table
 
 
-def _as_floats(values: ArrayLike, name: str) -> Floats:
-    """An array of floats; text and complex numbers are no numbers here."""
+def as_floats(values: ArrayLike, name: str) -> Floats:
+    """An array of floats; text and complex numbers are no numbers here, and masked ones are NaN."""
     try:
+        if isinstance(values, np.ma.MaskedArray):
+            values = np.ma.filled(values.astype(np.float64), np.nan)
         array = np.asarray(values)
+        if array.dtype == object and any(isinstance(value, str | bytes) for value in array.flat):
+            raise TypeError("got text")
         if array.dtype.kind == "c":
             raise TypeError("got complex numbers")
         floats = array.astype(np.float64, copy=False)
@@ -77,14 +85,18 @@ def check_prior(prior: ArrayLike | None, n_experts: int) -> Floats:
     """A distribution over the experts with no zeros; None is uniform."""
     if prior is None:
         return np.full(n_experts, 1.0 / n_experts)
-    weights = _as_floats(prior, "prior")
+    weights = as_floats(prior, "prior")
     if weights.shape != (n_experts,):
         raise ValueError(f"prior has shape {weights.shape}, but there are {n_experts} experts")
     if not (np.isfinite(weights).all() and (weights > 0).all()):
         worst = int(np.argmin(np.where(np.isfinite(weights), weights, -np.inf)))
         raise ValueError(f"prior must be positive and finite: expert {worst} has {float(weights[worst])!r}")
     weights = weights / weights.max()  # first, or the sum of huge ones would overflow
-    return weights / weights.sum()
+    weights = weights / weights.sum()
+    if weights.min() < SMALLEST_PRIOR:
+        least = f"prior of expert {int(weights.argmin())} is {float(weights.min()):g} of the whole"
+        raise ValueError(f"{least}; it must be at least {SMALLEST_PRIOR:g}")
+    return weights
 
 
 def check_option(name: str, value: Any, options: tuple[Any, ...]) -> None:
@@ -108,7 +120,7 @@ def check_number(
         return
     interval = f"{'(' if low_open else '['}{low:g}, {high:g}{')' if high_open else ']'}"
     try:
-        values = _as_floats(value, name)
+        values = as_floats(value, name)
         if values.ndim > max_axes or values.size == 0:
             raise ValueError
     except ValueError:
@@ -134,12 +146,3 @@ def check_horizon(horizon: Any) -> None:
     """A horizon is None or a positive whole number."""
     if horizon is not None and not _is_count(horizon):
         raise ValueError(f"horizon={horizon!r} must be a positive integer or None")
-
-
-def check_plugin(name: str, algorithm: Any) -> None:
-    """What is plugged into a reduction follows the protocol, and its own parameters are in order."""
-    from ._base import ExpertAlgorithm
-
-    if not isinstance(algorithm, ExpertAlgorithm):
-        raise ValueError(f"{name}={algorithm!r} must be an instance of a subclass of ExpertAlgorithm")
-    algorithm._check_parameters()
