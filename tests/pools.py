@@ -6,7 +6,6 @@ import pickle
 import numpy as np
 import pytest
 
-from ltm_sklearn import experts
 from ltm_sklearn.experts import (
     BOA,
     AdaNormalHedge,
@@ -17,6 +16,7 @@ from ltm_sklearn.experts import (
     ExpertAlgorithm,
     FixedShare,
     Hedge,
+    LongTermMemory,
     MixingPastPosteriors,
     MLPoly,
     Prod,
@@ -96,17 +96,15 @@ REDUCTIONS = {
     ),
     "best-tight-hedge-fixed-share": lambda: BestOfBothWorlds(Hedge(variant=2), FixedShare(), constants="tight"),
 }
-if hasattr(experts, "LongTermMemory"):
-    REDUCTIONS["long-term-memory"] = lambda: experts.LongTermMemory()
-    REDUCTIONS["long-term-memory-horizon"] = lambda: experts.LongTermMemory(horizon=HORIZON)
+DEFAULT = {
+    "long-term-memory": lambda: LongTermMemory(),
+    "long-term-memory-horizon": lambda: LongTermMemory(horizon=HORIZON),
+}
 
-ALGORITHMS = RATE_PER_EXPERT | STATIC | SWITCHING | REDUCTIONS
+ALGORITHMS = RATE_PER_EXPERT | STATIC | SWITCHING | REDUCTIONS | DEFAULT
 
 #: Entries that run over any number of experts.
 ANY_SIZE = {name: make for name, make in ALGORITHMS.items() if name not in RATE_PER_EXPERT}
-
-#: Entries that play the prior while nothing is learned. The default's sharpened trackers play a power of it.
-PLAYS_PRIOR = {name: make for name, make in ANY_SIZE.items() if not name.startswith("long-term-memory")}
 
 #: Entries that know the number of rounds.
 WITH_HORIZON = {name: make for name, make in ALGORITHMS.items() if name.endswith("horizon")}

@@ -10,7 +10,6 @@ from pools import (
     ANY_SIZE,
     HORIZON,
     LOSSES,
-    PLAYS_PRIOR,
     RATE_PER_EXPERT,
     REGRET_BASED,
     WITH_HORIZON,
@@ -32,7 +31,9 @@ from ltm_sklearn.experts import (
     BestOfBothWorlds,
     FixedShare,
     Hedge,
+    LongTermMemory,
     Prod,
+    ShareTheta,
     SimpleReduction,
     Squint,
 )
@@ -285,7 +286,7 @@ def test_weights_start_in_the_order_of_the_prior(make):
     assert weights.argsort().tolist() == [1, 3, 0, 2]
 
 
-@for_each(PLAYS_PRIOR)
+@for_each(ANY_SIZE)
 def test_weights_start_at_the_prior(make):
     algorithm = make().set_params(prior=[1.0, 2.0, 3.0, 4.0])  # need not sum to one
     np.testing.assert_allclose(algorithm.weights(4), [0.1, 0.2, 0.3, 0.4], rtol=1e-12)
@@ -335,7 +336,7 @@ def test_doubled_expert_with_half_the_prior_each_weighs_the_same(make):
         np.testing.assert_allclose(double[:, 1:3], single[:, 1:], rtol=1e-9, atol=1e-12)
 
 
-@for_each(PLAYS_PRIOR)
+@for_each(ANY_SIZE)
 def test_added_expert_has_the_stated_share_of_the_prior(make):
     algorithm = make()
     algorithm.weights(3)
@@ -345,7 +346,7 @@ def test_added_expert_has_the_stated_share_of_the_prior(make):
     np.testing.assert_allclose(algorithm.weights(5), [0.16, 0.16, 0.16, 0.32, 0.2], rtol=1e-12)
 
 
-@for_each(PLAYS_PRIOR)
+@for_each(ANY_SIZE)
 def test_dropped_experts_share_of_the_prior_goes_to_the_others(make):
     algorithm = make().set_params(prior=[0.5, 0.1, 0.2, 0.2])
     algorithm.weights(4)
@@ -353,7 +354,7 @@ def test_dropped_experts_share_of_the_prior_goes_to_the_others(make):
     np.testing.assert_allclose(algorithm.weights(3), [0.2, 0.4, 0.4], rtol=1e-12)
 
 
-@for_each(PLAYS_PRIOR)
+@for_each(ANY_SIZE)
 def test_added_expert_has_the_stated_share_of_the_prior_after_a_drop(make):
     algorithm = make().set_params(prior=[0.5, 0.1, 0.2, 0.2])
     algorithm.weights(4)
@@ -367,17 +368,58 @@ def test_added_expert_has_the_stated_share_of_the_prior_after_a_drop(make):
 def test_added_expert_is_as_one_that_has_slept(make, share):
     losses, later = random_losses(20, K - 1), random_losses(20, K, seed=1)
     slept = make().set_params(prior=[*[(1.0 - share) / (K - 1)] * (K - 1), share])
-    slept.run(np.column_stack([losses, np.full(20, np.nan)]))
     joined = make()
     if np.ndim(joined.get_params().get("rate")):  # the newcomer takes the last expert's rate
         joined.set_params(rate=joined.rate[: K - 1])
         slept.set_params(rate=[*joined.rate, joined.rate[-1]])
-        slept = clone(slept)
-        slept.run(np.column_stack([losses, np.full(20, np.nan)]))
+    slept.run(np.column_stack([losses, np.full(20, np.nan)]))
     joined.run(losses)
     joined.add_expert(prior=share)
     np.testing.assert_allclose(joined.weights(), slept.weights(), rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(joined.run(later), slept.run(later), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("make", [LongTermMemory, lambda: FixedShare(1.0, 0.01), lambda: ShareTheta(1.0, 0.01, 0.01)])
+def test_rules_that_share_give_a_newcomer_its_share_of_the_weight(make):
+    algorithm = make()
+    algorithm.run(random_losses(20, K))
+    algorithm.add_expert(prior=0.2)
+    assert 0.1 < algorithm.weights()[-1] < 0.3
+
+
+def test_the_default_keeps_models_and_trackers_in_proportion_as_the_pool_changes():
+    grown, whole = LongTermMemory(), LongTermMemory()
+    grown.weights(1)
+    for _ in range(9):
+        grown.add_expert()
+    whole.weights(10)
+    for name in ("prior", "potential", "tracker_potential", "tracked", "remembered"):
+        np.testing.assert_allclose(grown.state_[name], whole.state_[name], rtol=1e-12)
+    for _ in range(5):
+        whole.drop_expert(0)
+    fresh = LongTermMemory()
+    fresh.weights(5)
+    np.testing.assert_allclose(whole.state_["potential"], fresh.state_["potential"], rtol=1e-12)
+
+
+@for_each(ALGORITHMS)
+def test_parameters_cannot_change_in_the_middle_of_a_run(make):
+    algorithm = make()
+    algorithm.run(random_losses(3, K))
+    with pytest.raises(ValueError, match="middle of a run"):
+        algorithm.set_params(prior=[0.4, 0.3, 0.2, 0.1])
+    assert algorithm.set_params() is algorithm
+
+
+@for_each({name: make for name, make in ALGORITHMS.items() if name != "tv-all"})
+def test_the_state_does_not_grow_with_the_rounds(make):
+    """opera keeps its history; here the past is in the state (a pruned copy more or less aside)."""
+    sizes = []
+    algorithm = make()
+    for _ in range(2):
+        algorithm.run(random_losses(20, K))
+        sizes.append(len(pickle.dumps(algorithm)))
+    assert sizes[1] <= 1.2 * sizes[0] + 300
 
 
 @for_each(ALGORITHMS)
@@ -517,7 +559,7 @@ def test_equal_losses_leave_uniform_weights(make):
         np.testing.assert_allclose(make().run(np.full((T, K), value)), 1 / K, rtol=1e-9)
 
 
-@for_each(PLAYS_PRIOR)
+@for_each(ANY_SIZE)
 def test_equal_losses_leave_the_prior(make):
     prior = [0.1, 0.2, 0.3, 0.4]
     for value in (0.0, 0.3, 1.0):
@@ -644,3 +686,12 @@ def test_table_covers_every_public_algorithm():
     public = {name for name in experts.__all__ if name != "ExpertAlgorithm"}
     assert public == {type(make()).__name__ for make in ALGORITHMS.values()}
     assert HORIZON >= 3 * T + 50
+
+
+def test_masked_losses_are_asleep():
+    values, mask = np.array([[0.1, 0.0], [0.2, 0.0]]), np.array([[0, 1], [0, 1]])
+    algorithm, expected = LongTermMemory(), LongTermMemory()
+    algorithm.run(np.ma.array(values, mask=mask))
+    algorithm.update(np.ma.array(values[0], mask=mask[0]))
+    expected.run(np.where(mask[[0, 1, 0]], np.nan, values[[0, 1, 0]]))
+    assert np.array_equal(algorithm.weights(), expected.weights())
