@@ -51,7 +51,7 @@ def stream(n_rounds: int, n_experts: int) -> np.ndarray:
     return (rng.random(means.shape) < means).astype(float)
 
 
-def microseconds(work: Callable[[], object], n_rounds: int, repeats: int = 9) -> float:
+def microseconds(work: Callable[[], object], n_rounds: int, repeats: int = 30) -> float:
     """Best time a round."""
     best = np.inf
     for _ in range(repeats):
@@ -69,7 +69,7 @@ def run_time(make: Callable, n_experts: int, n_rounds: int) -> float:
 def numpy_time(make: Callable, n_experts: int) -> float:
     kernel, _base.kernel = _base.kernel, None
     try:
-        return run_time(make, n_experts, 400)
+        return run_time(make, n_experts, 100)
     finally:
         _base.kernel = kernel
 
@@ -150,7 +150,7 @@ def main() -> None:
     avx2 = "with" if _base.kernel is not None and _base.kernel.has_avx2() else "without"
     state = sum(v.nbytes for v in _started(1000).state_.values() if isinstance(v, np.ndarray))
     notes = [
-        "Best of nine repetitions on one core. Python columns: NumPy for ours, plain Python for River, whose models "
+        "Best of thirty repetitions on one core. Python columns: NumPy for ours, plain Python for River, whose models "
         "here are constants that cost nothing.",
         f"The default's state at K = 1000: {state / 1000:.0f} bytes an expert. Kernel {avx2} AVX2.",
         provenance("river"),

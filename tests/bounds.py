@@ -3,34 +3,40 @@
 import numpy as np
 
 
-def tight_excess(confidence, regret, rates, complexity, sequences):
+def tight_excess(confidence, regret, rates, complexity, sequences, shares):
     """Largest amount by which one of the three inequalities fails, over all experts, rates and sequences.
 
     The master's: Σ z r <= complexity/η + η Σ z² r². The confidences': Σ_{i_t=i} (g - η g²) <= Σ z g + cost/η. Their
     sum, at the best rate for each expert: Σ_{i_t=i} r <= (complexity + cost)/η + η Σ_{i_t=i} (|r| + g²).
 
-    ``confidence`` is z, (T, K, rates); ``regret`` is r, (T, K); ``complexity`` is ln(1/prior of a cell).
+    ``confidence`` is z, (T, K, rates); ``regret`` is r, (T, K); ``complexity`` is ln(1/prior of a cell), for all
+    experts or one for each; ``shares`` is γ, (T - 1,).
     """
     z, r = confidence, regret[..., np.newaxis]
     g = r - rates * np.abs(r)
-    excess = [((z * r).sum(axis=0) - complexity / rates - rates * (z**2 * r**2).sum(axis=0)).max()]
+    complexity = np.broadcast_to(complexity, regret.shape[1:])
+    excess = [((z * r).sum(axis=0) - complexity[:, np.newaxis] / rates - rates * (z**2 * r**2).sum(axis=0)).max()]
     for sequence in sequences:
         total, bound = 0.0, 0.0
         for expert in range(regret.shape[1]):
             chosen = sequence == expert
-            cost = moving_cost(chosen)
+            cost = moving_cost(chosen, shares)
             along = (g[chosen, expert] - rates * g[chosen, expert] ** 2).sum(axis=0)
             excess.append((along - (z[:, expert] * g[:, expert]).sum(axis=0) - cost / rates).max())
             if chosen.any():
                 second = (np.abs(r[chosen, expert]) + g[chosen, expert] ** 2).sum(axis=0)
                 total += r[chosen, expert].sum()
-                bound += ((complexity + cost) / rates + rates * second).min()
+                bound += ((complexity[expert] + cost) / rates + rates * second).min()
         excess.append(total - bound)
     return max(excess)
 
 
-def moving_cost(chosen):
+def anytime_shares(n_rounds):
+    """γ after each round but the last, without a horizon."""
+    return 1 / (np.arange(1, n_rounds) + 2.0)
+
+
+def moving_cost(chosen, shares):
     """What it costs a confidence to follow ``chosen``: ln 2, ln(2/γ) at each move, -ln(1 - γ/2) elsewhere."""
-    shares = 1 / (np.arange(1, len(chosen)) + 2.0)
     moves = np.diff(chosen.astype(int)) != 0
     return np.log(2) + np.where(moves, np.log(2 / shares), -np.log1p(-shares / 2)).sum()

@@ -9,16 +9,9 @@ class Environment:
     """Losses in [0, 1], one round at a time; ``kind`` says how they are chosen, ``seed`` fixes them."""
 
     KINDS = (
-        "uniform",
-        "bernoulli",
-        "sparse",
-        "switching",
-        "chase",
+        "uniform", "bernoulli", "sparse", "drifting", "switching", "phases", "returning", "alternate", "ties", "chase",
         "thermostat",
-        "alternate",
-        "returning",
-        "ties",
-    )
+    )  # fmt: skip
 
     def __init__(self, kind, n_experts, n_rounds, seed=0):
         self.kind, self.n_experts, self.n_rounds = kind, n_experts, n_rounds
@@ -46,6 +39,15 @@ class Environment:
         losses = np.zeros(self.n_experts)
         losses[self.rng.integers(self.n_experts)] = self.rng.random() < 0.3
         return losses
+
+    def _drifting(self, weights, t):
+        """Means that wander slowly."""
+        turn = 2 * np.pi * (t / self.n_rounds + np.arange(self.n_experts) / self.n_experts)
+        return (self.rng.random(self.n_experts) < 0.5 + 0.4 * np.sin(turn)).astype(float)
+
+    def _phases(self, weights, t):
+        """Four long phases, each with one expert that never loses while the others always do."""
+        return (np.arange(self.n_experts) != 4 * t // self.n_rounds % self.n_experts).astype(float)
 
     def _switching(self, weights, t):
         means = np.full(self.n_experts, 0.7)
@@ -81,7 +83,15 @@ class Environment:
         return np.full(self.n_experts, self.rng.random())
 
 
-def play(algorithm, environment, *, centred=False, rate=None, watch=None):
+def hard_environments(n_rounds, n_experts=2):
+    """Long streams on which a broken rule shows; the theorems are held against them, and so are the mutants."""
+    kinds = ("thermostat", "alternate", "switching", "phases", "returning", "chase", "sparse")
+    environments = [Environment(kind, n_experts, n_rounds, seed=1) for kind in kinds]
+    environments[0].target = 0.05
+    return environments
+
+
+def play(algorithm, environment, *, centred=False, watch=None):
     """Play an algorithm's own protocol; returns the weights played and the losses fed, each (T, K).
 
     ``centred`` feeds ``ℓ - w·ℓ``, the signed losses with ``w·c = 0`` of the confidence-rated reduction.
@@ -89,7 +99,7 @@ def play(algorithm, environment, *, centred=False, rate=None, watch=None):
     """
     algorithm._check_parameters()
     prior = np.full(environment.n_experts, 1.0 / environment.n_experts)
-    state = algorithm._start(prior, rate, algorithm._horizon())
+    state = algorithm._start(prior, None, algorithm._horizon())
     played, fed = np.empty((2, environment.n_rounds, environment.n_experts))
     for t in range(environment.n_rounds):
         if watch is not None:

@@ -118,6 +118,21 @@ def test_update_takes_what_is_not_a_plain_row_the_long_way():
     assert np.array_equal(algorithm.weights(), other.weights())
 
 
+@pytest.mark.parametrize("rate", [709.0, 1e3, 1e6, 1e300])
+def test_no_rate_makes_all_weights_underflow(rate, monkeypatch):
+    losses = np.array([[1.0, 1.0, 1.0], [0.5, 1.0, 1.0], [1.0, 0.9, 1.0], [0.7, 0.8, 0.9]])
+    compiled = FixedShare(rate, 0.01).run(losses)
+    without_kernel(monkeypatch)
+    np.testing.assert_allclose(compiled, FixedShare(rate, 0.01).run(losses), rtol=0, atol=1e-9)
+
+
+def test_a_subclass_that_changes_nothing_keeps_the_kernel():
+    class Named(LongTermMemory):
+        """Mine."""
+
+    assert Named()._kernel() is kernel
+
+
 def test_a_changed_rule_is_not_run_by_the_kernel():
     class Backwards(FixedShare):
         def _log_factor(self, rate, losses):

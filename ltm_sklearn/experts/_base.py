@@ -289,12 +289,10 @@ class ExpertAlgorithm(BaseEstimator, ABC):
     def _kernel(self) -> Any:
         """The compiled kernel, or None if a subclass from elsewhere has changed the rule that it knows."""
         ours = f"{__package__}."
-        foreign = [
-            cls
-            for cls in type(self).__mro__
-            if issubclass(cls, ExpertAlgorithm) and not cls.__module__.startswith(ours)
-        ]
-        changed = any(name.startswith("_") and not name.startswith("__") for cls in foreign for name in vars(cls))
+        foreign = (cls for cls in type(self).__mro__ if issubclass(cls, ExpertAlgorithm))
+        foreign = (cls for cls in foreign if not cls.__module__.startswith(ours))
+        names = (name for cls in foreign for name in vars(cls) if name != "_abc_impl")
+        changed = any(name.startswith("_") and not name.startswith("__") for name in names)
         return None if changed else kernel
 
     def _play_rounds(self, losses: Floats, confidence: Floats | None) -> Floats:
