@@ -240,14 +240,14 @@ class ExpertAlgorithm(BaseEstimator, ABC):
         self.prior_ = np.delete(self.prior_, index)
         self.n_experts_ -= 1
 
-    # Inside -----------------------------------------------------------------------------------------------------
-
     def set_params(self, **params: Any) -> Self:
         """Set parameters, as in any scikit-learn estimator, but not in the middle of a run."""
         if params and self._has_started():
             raise ValueError("parameters cannot change in the middle of a run: sklearn.base.clone gives a fresh copy")
         super().set_params(**params)
         return self
+
+    # Inside -----------------------------------------------------------------------------------------------------
 
     def _has_started(self) -> bool:
         return hasattr(self, "n_experts_")

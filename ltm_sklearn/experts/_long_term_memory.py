@@ -208,10 +208,12 @@ class LongTermMemory(ExpertAlgorithm):
 
     def _compiled_rounds(self) -> Any:
         """The kernel holding the state; None where there is no kernel."""
-        kernel = self._kernel()
-        if "_rounds" not in self.__dict__ and kernel is not None:
+        if "_rounds" not in self.__dict__:
+            kernel = self._kernel()
+            if kernel is None:
+                return None
             self._rounds = kernel.MemoryRounds(self._state, RATES, self._tracker_rates, *KERNEL_CONSTANTS)
-        return self.__dict__.get("_rounds")
+        return self._rounds
 
     def update(self, losses: ArrayLike, awake: ArrayLike | None = None) -> Self:
         rounds = self.__dict__.get("_rounds")
