@@ -106,7 +106,7 @@ cdef class MemoryRounds:
         m.trackers_prior = state["tracker_prior"].sum()
 
         # One block, handed out in parts.
-        self.left = 9 * n + 2 * j * n + (b + 1) * n + (CELLS + 4) * b * n + 2 * j * g + 2 * g + 2 * CELLS * b + 2 * b
+        self.left = 8 * n + 2 * j * n + (b + 1) * n + (CELLS + 4) * b * n + 2 * j * g + 2 * g + 2 * CELLS * b + 2 * b
         self.left += j + CELLS
         self.block = self.next = <double *> calloc(self.left, sizeof(double))
         if self.block == NULL:
@@ -137,13 +137,15 @@ cdef class MemoryRounds:
         m.evidence = self.part(None, CELLS, b)
         m.tracker_share = self.part(None, g, 1)
         m.tracker_regret = self.part(None, g, 1)
+        if self.left != 0:
+            raise AssertionError("the block is not what its parts need")
 
     cdef double *part(self, rows, Py_ssize_t stride, Py_ssize_t n_rows) except? NULL:
         """The next ``n_rows`` rows of the block, filled with the given ones."""
         cdef double *at = self.next
         self.left -= stride * n_rows
         if self.left < 0:
-            raise AssertionError("the block is too small")
+            raise AssertionError("the block is not what its parts need")
         self.next += stride * n_rows
         if rows is not None and rows.size:
             load(at, rows, stride)
