@@ -283,16 +283,21 @@ class WithoutSharing(BestOfBothWorlds):
 
 
 @pytest.mark.parametrize("constants", EXCESS)
-def test_theorem_2_stochastic(constants):
-    setting = {"n_rounds": 12_000, "n_experts": 3, "n_segments": 2, "gap": 0.9}
-    runs = []
-    for seed in range(3):
-        algorithm = BestOfBothWorlds(constants=constants)
-        regret, good = stochastic_regret(algorithm, seed=seed, **setting)
-        runs.append(regret)
-    bound = stochastic_bound(constants, 12_000, 3, len(algorithm.state_["rates"]), 0.9, good)
-    assert np.mean(runs) <= bound
-    assert stochastic_regret(WrongSign(constants=constants), seed=0, **setting)[0] > bound
+@settings(max_examples=3, deadline=None)
+@given(
+    n_experts=st.integers(2, 6), n_segments=st.integers(1, 3), gap=st.floats(0.5, 1.0), seed=st.integers(0, 2**32 - 1)
+)
+def test_theorem_2_stochastic(constants, n_experts, n_segments, gap, seed):
+    algorithm = BestOfBothWorlds(constants=constants)
+    regret, good = stochastic_regret(algorithm, 6_000, n_experts, n_segments, gap, seed)
+    assert regret <= stochastic_bound(constants, 6_000, n_experts, len(algorithm.state_["rates"]), gap, good)
+
+
+@pytest.mark.parametrize("constants", EXCESS)
+def test_the_wrong_sign_breaks_the_stochastic_bound(constants):
+    algorithm = WrongSign(constants=constants)
+    regret, good = stochastic_regret(algorithm, 12_000, 3, 2, 0.9, 0)
+    assert regret > stochastic_bound(constants, 12_000, 3, len(algorithm.state_["rates"]), 0.9, good)
 
 
 def hard_excess(algorithm, constants):
