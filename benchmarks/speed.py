@@ -2,7 +2,7 @@
 
     python benchmarks/speed.py
 
-The best of a few repetitions, on one core. Losses are those of a stream whose good expert changes.
+The best of thirty repetitions, on one core. Losses are those of a stream whose good expert changes.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from matplotlib.figure import Figure
 
     formats = Figure().canvas.get_supported_filetypes()
-    if options.out.is_dir() or options.out.suffix.removeprefix(".") not in formats:
+    if options.out.is_dir() or options.out.suffix.lower().removeprefix(".") not in formats:
         print(f"{options.out} is no picture's file: it should end in .{', .'.join(sorted(formats))}", file=sys.stderr)
         return 1
     if not options.out.parent.is_dir():
@@ -47,7 +47,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     from ._demo import run_demo
 
-    run_demo(options.out, options.seed)
+    try:
+        run_demo(options.out, options.seed)
+    except OSError as error:
+        print(f"the picture could not be written: {error}", file=sys.stderr)
+        return 1
     return 0
 
 

@@ -402,6 +402,19 @@ def test_the_default_keeps_models_and_trackers_in_proportion_as_the_pool_changes
     np.testing.assert_allclose(whole.state_["potential"], fresh.state_["potential"], rtol=1e-12)
 
 
+@for_each(ANY_SIZE)
+@pytest.mark.parametrize("share", [0.9, 0.01])
+def test_a_pool_may_change_for_ever(make, share):
+    algorithm = make()
+    algorithm.weights(2)
+    for _ in range(400):
+        algorithm.add_expert(share)
+        algorithm.drop_expert(0)
+    algorithm.run(random_losses(5, 2))
+    np.testing.assert_allclose(algorithm.weights().sum(), 1.0)
+    np.testing.assert_allclose(algorithm.prior_.sum(), 1.0)
+
+
 @for_each(ALGORITHMS)
 def test_parameters_cannot_change_in_the_middle_of_a_run(make):
     algorithm = make()

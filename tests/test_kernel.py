@@ -90,7 +90,7 @@ def test_both_kinds_of_processor_give_the_same_numbers():
     weights = np.full(11, 1 / 11)
     share = np.full(len(losses), 0.01)
     runs = [
-        kernel.share_rounds(losses, None, weights, weights, 2.0, share, share, 1e-200, avx2) for avx2 in (True, False)
+        kernel.share_rounds(losses, None, weights, weights, 2.0, share, share, 1e-100, avx2) for avx2 in (True, False)
     ]
     np.testing.assert_allclose(runs[0][0], runs[1][0], rtol=0, atol=1e-9)
 
@@ -118,12 +118,20 @@ def test_update_takes_what_is_not_a_plain_row_the_long_way():
     assert np.array_equal(algorithm.weights(), other.weights())
 
 
-@pytest.mark.parametrize("rate", [709.0, 1e3, 1e6, 1e300])
-def test_no_rate_makes_all_weights_underflow(rate, monkeypatch):
-    losses = np.array([[1.0, 1.0, 1.0], [0.5, 1.0, 1.0], [1.0, 0.9, 1.0], [0.7, 0.8, 0.9]])
-    compiled = FixedShare(rate, 0.01).run(losses)
-    without_kernel(monkeypatch)
-    np.testing.assert_allclose(compiled, FixedShare(rate, 0.01).run(losses), rtol=0, atol=1e-9)
+@pytest.mark.parametrize("switching", [0.0, 1e-60, 1e-3])
+@pytest.mark.parametrize("rate", [50.0, 199.0, 201.0, 709.0, 1e3, 1e6])
+@pytest.mark.parametrize("algorithm", [FixedShare, ShareTheta, MixingPastPosteriors])
+def test_hot_rates_neither_underflow_nor_differ(algorithm, rate, switching, monkeypatch):
+    rng = np.random.default_rng(0)
+    losses = np.vstack([np.ones((3, 4)), [[0, 1, 1, 0.5], [1, 0, 0.5, 1]] * 20, rng.integers(0, 3, (150, 4)) / 2])
+    awake = (rng.random(losses.shape) < 0.8).astype(float)
+    for confidence in (None, awake):
+        compiled = algorithm(rate, switching).run(losses, confidence)
+        np.testing.assert_allclose(compiled.sum(axis=1), 1.0)
+        with monkeypatch.context() as patched:
+            without_kernel(patched)
+            expected = algorithm(rate, switching).run(losses, confidence)
+        np.testing.assert_allclose(compiled, expected, rtol=0, atol=1e-9)
 
 
 def test_a_subclass_that_changes_nothing_keeps_the_kernel():

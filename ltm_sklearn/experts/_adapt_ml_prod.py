@@ -44,6 +44,13 @@ class AdaptMLProd(ExpertAlgorithm):
         complexity = np.maximum(-np.log(prior), 1e-3)
         return {"log_weight": np.log(prior), "complexity": complexity, "second_moment": np.zeros_like(prior)}
 
+    def _newcomer_state(self, state: State, prior: Floats, rate: Any = None) -> State:
+        newcomer = super()._newcomer_state(state, prior, rate)
+        return {**newcomer, "complexity": np.maximum(-np.log(prior / (1.0 + prior.sum())), 1e-3)}
+
+    def _with_scaled_prior(self, state: State, factor: float) -> State:
+        return {**state, "log_weight": np.log(factor) + state["log_weight"]}
+
     def _rate(self, state: State) -> Floats:
         return np.minimum(0.5, np.sqrt(state["complexity"] / (1.0 + state["second_moment"])))
 

@@ -79,8 +79,9 @@ class ExpertAlgorithm(BaseEstimator, ABC):
         The state after a round in which ``weights`` were played and ``losses`` were seen, with |losses| <= 1.
 
     Arrays in the state with at least as many axes as ``prior`` have the experts on their last axis; everything else
-    belongs to the pool as a whole. ``state["rounds"]``, the number of rounds learned, is kept for you. With that,
-    sleeping experts, ``run``, adding and dropping experts, pickling and use inside the reductions all work.
+    belongs to the pool as a whole. An entry named ``prior`` or ``log_prior`` is scaled when the pool changes, so that
+    the priors sum to one. ``state["rounds"]``, the number of rounds learned, is kept for you. With that, sleeping
+    experts, ``run``, adding and dropping experts, pickling and use inside the reductions all work.
 
     Notes
     -----
@@ -112,7 +113,8 @@ class ExpertAlgorithm(BaseEstimator, ABC):
     def _has_own_second_order(self) -> bool:
         """Whether the second-order term of the bound is the comparator's own, not a mean over the weights.
 
-        Such rules take losses beyond [-1, 1] at the rate that a reduction states, as long as rate·|loss| <= 0.6.
+        Such rules take losses beyond [-1, 1] at the rate that a reduction states: rate·|loss| stays below 0.68, but for
+        a corner of Algorithm 2 that its bias pays for (see the theory page).
         """
         return False
 
@@ -146,7 +148,9 @@ class ExpertAlgorithm(BaseEstimator, ABC):
         check_count("n_experts", n_experts)
         confidence = None
         if awake is not None:  # zeros stand for the losses: only the confidences are checked here
-            _, confidence = check_rounds(np.zeros((1, n_experts)), np.asarray([awake]), n_experts, self.n_rounds_)
+            _, confidence = check_rounds(
+                np.zeros((1, n_experts)), as_floats(awake, "awake")[np.newaxis], n_experts, self.n_rounds_
+            )
         if not self._has_started():
             self._begin(n_experts)
         played = self._current_weights().copy()
@@ -218,12 +222,10 @@ class ExpertAlgorithm(BaseEstimator, ABC):
         self._check_started("add_expert")
         share = 1.0 / (self.n_experts_ + 1) if prior is None else prior
         check_number("prior", share, 0.0, 1.0, low_open=True, high_open=True)
-        check_prior(np.append(self.prior_ * (1.0 - share), self.prior_.sum() * share), self.n_experts_ + 1)
-        # The others' priors stay as they are, so the newcomer's is stated in the same unnormalised units.
-        newcomer = np.array([self.prior_.sum() * share / (1.0 - share)])
-        self.state_ = self._with_newcomer(self.state_, self._newcomer_state(self.state_, newcomer))
-        self.prior_ = np.concatenate([self.prior_, newcomer])
-        self.n_experts_ += 1
+        check_prior(np.append(self.prior_ * (1.0 - share), share), self.n_experts_ + 1)
+        newcomer = np.array([share / (1.0 - share)])  # in units in which the others' sum to one
+        state = self._with_newcomer(self.state_, self._newcomer_state(self.state_, newcomer))
+        self._change_pool(state, np.concatenate([self.prior_, newcomer]))
         return self.n_experts_ - 1
 
     def drop_expert(self, index: int) -> None:
@@ -236,9 +238,7 @@ class ExpertAlgorithm(BaseEstimator, ABC):
         if self.n_experts_ == 1:
             raise ValueError("the last expert cannot be dropped")
         index = int(index) % self.n_experts_
-        self.state_ = self._without(self.state_, index)
-        self.prior_ = np.delete(self.prior_, index)
-        self.n_experts_ -= 1
+        self._change_pool(self._without(self.state_, index), np.delete(self.prior_, index))
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, as in any scikit-learn estimator, but not in the middle of a run."""
@@ -256,8 +256,23 @@ class ExpertAlgorithm(BaseEstimator, ABC):
         self._check_parameters()
         prior = check_prior(self.prior, int(n_experts))
         self.state_ = self._start(prior, horizon=self._horizon())
-        self.prior_ = prior  # unnormalised once experts have joined or left
+        self.prior_ = prior
         self.n_experts_ = int(n_experts)
+
+    def _change_pool(self, state: State, prior: Floats) -> None:
+        """Take on a pool whose priors do not sum to one, scaled so that they do: pools may change for ever."""
+        self.state_ = self._with_scaled_prior(state, 1.0 / float(prior.sum()))
+        self.prior_ = prior / prior.sum()
+        self.n_experts_ = len(prior)
+
+    def _with_scaled_prior(self, state: State, factor: float) -> State:
+        """The same state in other units of the prior: what is played is the same for all of them."""
+        after = dict(state)
+        if "prior" in after:
+            after["prior"] = factor * after["prior"]
+        if "log_prior" in after:
+            after["log_prior"] = np.log(factor) + after["log_prior"]
+        return after
 
     def _check_started(self, method: str) -> None:
         if not self._has_started():
@@ -270,7 +285,7 @@ class ExpertAlgorithm(BaseEstimator, ABC):
         return {**self._next_state(state, weights, losses), "rounds": state["rounds"] + 1}
 
     def _newcomer_state(self, state: State, prior: Floats, rate: Any = None) -> State:
-        """What joins the state with experts of this prior, stated in the units of the present ones'."""
+        """What joins the state with experts of this prior, in units in which the present ones' sum to one."""
         return self._start(prior, rate, self._horizon())
 
     def _horizon(self) -> int | None:

@@ -65,6 +65,9 @@ class ConfidenceRated(ExpertAlgorithm):
     def _with_newcomer(self, state: State, newcomer: State) -> State:
         return self._inner()._with_newcomer(state, newcomer)
 
+    def _with_scaled_prior(self, state: State, factor: float) -> State:
+        return self._inner()._with_scaled_prior(state, factor)
+
     def _without(self, state: State, index: int | slice) -> State:
         return self._inner()._without(state, index)
 

@@ -90,7 +90,7 @@ cdef class MemoryRounds:
         cdef Py_ssize_t n, b, g, j
         if len(switching) != CELLS:
             raise ValueError(f"the kernel is compiled for bundles of {CELLS} cells")
-        self.rest = {"horizon": state["horizon"], "mass": state["mass"]}
+        self.rest = {"horizon": state["horizon"]}
         self.avx2 = HAS_AVX2 if avx2 is None else avx2
         m.n_experts = state["prior"].shape[0]
         m.stride = n = (m.n_experts + 3) // 4 * 4

@@ -111,7 +111,6 @@ class LongTermMemory(ExpertAlgorithm):
         return self._with_weights(
             {
                 "horizon": horizon,
-                "mass": float(prior.sum()),
                 "prior": cell_prior,
                 "potential": np.tile(cell_prior, (len(RATES), 1)),
                 "confidence": np.full((len(RATES), len(prior)), 0.5),
@@ -157,21 +156,21 @@ class LongTermMemory(ExpertAlgorithm):
         )
 
     def _newcomer_state(self, state: State, prior: Floats, rate: Any = None) -> State:
-        # Beside the models a newcomer has its prior's part of whatever they share; see _with_models for the trackers.
+        # It has its prior's part of whatever the models share; a fresh state has all of it.
         newcomer = super()._newcomer_state(state, prior, rate)
-        part = prior.sum() / state["mass"]
-        scale = part * state["prior"].sum() / newcomer["prior"].sum()
-        parts = {"prior": scale, "potential": scale, "confidence": 1.0, "tracked": part, "remembered": part}
-        return {**newcomer, **{name: factor * newcomer[name] for name, factor in parts.items()}}
+        shared = ("prior", "potential", "tracked", "remembered")
+        return {**newcomer, **{name: prior.sum() * newcomer[name] for name in shared}}
 
     def _with_newcomer(self, state: State, newcomer: State) -> State:
         models = {name: np.concatenate([state[name], newcomer[name]], axis=-1) for name in _PER_MODEL}
-        return self._with_models({**state, "mass": state["mass"] + newcomer["mass"]}, models)
+        return self._with_models(state, models)
 
     def _without(self, state: State, index: int | slice) -> State:
         models = {name: np.delete(state[name], index, axis=-1) for name in _PER_MODEL}
-        kept = models["prior"].sum() / state["prior"].sum()
-        return self._with_models({**state, "mass": state["mass"] * kept}, models)
+        return self._with_models(state, models)
+
+    def _with_scaled_prior(self, state: State, factor: float) -> State:
+        return state  # _with_models has scaled it
 
     def _with_models(self, state: State, models: State) -> State:
         """Another pool of models, whose prior together is what it was, so that they stand to the trackers as before."""

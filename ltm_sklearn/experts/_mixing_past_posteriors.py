@@ -110,11 +110,12 @@ class MixingPastPosteriors(Sharing):
         after = {**state, "n_past": state["n_past"] + 1.0}
         if self.past == "uniform":
             past = state["memory"]
-            after["memory"] = past + (posterior - past) / over_experts(after["n_past"], past)
+            mean = past + (posterior - past) / over_experts(after["n_past"], past)
+            after["memory"] = np.maximum(mean, WEIGHT_FLOOR)
         else:
             past = normalise(np.tensordot(_DECAY, state["traces"], axes=1))
             after["traces"] = _aged(state["traces"] + posterior)
-        after["weights"] = normalise((1.0 - switching) * posterior + switching * past)
+        after["weights"] = self._shared(posterior, switching, past)
         return self._restarted(after, spent) if self.doubling else after
 
     def _doubling_posterior(self, state: State, weights: Floats, losses: Floats) -> tuple[Floats, Floats]:

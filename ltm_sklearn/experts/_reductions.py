@@ -124,6 +124,10 @@ class LearnedConfidence(ExpertAlgorithm):
             "switching": join(state["switching"], newcomer["switching"], _copies_axis),
         }
 
+    def _with_scaled_prior(self, state: State, factor: float) -> State:
+        static, _ = self._plugins()
+        return {**state, "static": static._with_scaled_prior(state["static"], factor)}
+
     def _without(self, state: State, index: int | slice) -> State:
         static, _ = self._plugins()
         shape = self._confidence(state)[1].shape
@@ -156,7 +160,8 @@ class SimpleReduction(LearnedConfidence):
         η <= 1/5. None: ``min(1/5, sqrt((S ln T + n ln K)/T))`` from ``n_segments``, ``n_distinct`` and
         ``horizon`` as in Theorem 1; 1/5 if there is no horizon.
     bias : float, default=5.0
-        The loss of being awake is ``bias·η - r``. 0 gives the weaker variant of the paper's appendix.
+        The loss of being awake is ``bias·η - r``, with a bias of at most 5. 0 gives the weaker variant of the paper's
+        appendix.
     n_segments, n_distinct : int, default=1
         S and n, for the rate.
     horizon : int, optional
@@ -201,7 +206,7 @@ class SimpleReduction(LearnedConfidence):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_number("rate", self.rate, 0.0, 0.2, low_open=True)
-        check_number("bias", self.bias, 0.0, np.inf, high_open=True)
+        check_number("bias", self.bias, 0.0, 5.0)
         check_count("n_segments", self.n_segments)
         check_count("n_distinct", self.n_distinct, self.n_segments)
 

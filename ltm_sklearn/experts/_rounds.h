@@ -351,7 +351,7 @@ INLINE ptrdiff_t sharing_rounds(sharing *s, const double *restrict losses, const
         if (!feed(weights, losses + t * k, awake == NULL ? NULL : awake + t * k, fed, out + t * k, k, &mixture_loss))
             continue;
         double least = 0.0;
-        if (s->rate > 600.0) { /* the smallest loss counts as zero, or all might underflow */
+        if (s->rate > 200.0) { /* the smallest loss counts as zero, or all might underflow */
             least = 1.0;
             for (ptrdiff_t i = 0; i < k; i++) least = fed[i] < least ? fed[i] : least;
         }

@@ -15,9 +15,10 @@ from ._base import ExpertAlgorithm, State, normalise, over_experts, restrict, so
 from ._validation import Floats, check_horizon, check_number, check_option
 
 #: No shared weight falls below this, so that no expert is lost to underflow and no number is denormal.
-WEIGHT_FLOOR = 1e-200
+WEIGHT_FLOOR = 1e-100
 
-_LARGEST_RATE = {"exponential": np.inf, "second_order": 0.2, "prod": 0.5}
+#: The bounds hold for rates up to these; beyond a million a tie is decided by rounding.
+_LARGEST_RATE = {"exponential": 1e6, "second_order": 0.2, "prod": 0.5}
 
 
 class Sharing(ExpertAlgorithm):
@@ -28,7 +29,7 @@ class Sharing(ExpertAlgorithm):
     horizon: int | None
 
     def _check_parameters(self) -> None:
-        check_number("rate", self.rate, 0.0, np.inf, low_open=True, high_open=True)
+        check_number("rate", self.rate, 0.0, _LARGEST_RATE["exponential"], low_open=True)
         check_number("switching", self.switching, 0.0, 1.0)
         check_horizon(self.horizon)
 
@@ -46,10 +47,10 @@ class Sharing(ExpertAlgorithm):
         return newcomer
 
     def _with_newcomer(self, state: State, newcomer: State) -> State:
-        return _normalised(super()._with_newcomer(state, newcomer))
+        return _normalised(super()._with_newcomer(state, newcomer), state)
 
     def _without(self, state: State, index: int | slice) -> State:
-        return _normalised(super()._without(state, index))
+        return _normalised(super()._without(state, index), state)
 
     def _distribution(self, state: State) -> Floats:
         weights: Floats = state["weights"]
@@ -79,7 +80,11 @@ class Sharing(ExpertAlgorithm):
         return softmax(log_posterior)
 
     def _log_factor(self, rate: Floats, losses: Floats) -> Floats:
-        return -rate * losses
+        # The smallest loss counts as zero: a hot rate would drown what the weights were.
+        return -rate * (losses - losses.min(axis=-1, keepdims=True))
+
+    def _shared(self, posterior: Floats, switching: Floats, memory: Floats) -> Floats:
+        return normalise(np.maximum((1.0 - switching) * posterior + switching * memory, WEIGHT_FLOOR))
 
     def _share(self, value: Any, state: State) -> Floats:
         """A sharing rate after the coming round t: as given, 1/horizon, or 1/(t + 2)."""
@@ -121,9 +126,12 @@ class Sharing(ExpertAlgorithm):
         return own if confidence is None else restrict(own, confidence)
 
 
-def _normalised(state: State) -> State:
-    """Distributions over the experts sum to one again after the pool has changed."""
-    return {**state, **{name: normalise(state[name]) for name in ("weights", "memory") if name in state}}
+def _normalised(after: State, before: State) -> State:
+    """What is handed out among the experts sums to what it did, after the pool has changed."""
+    for name in ("weights", "memory", "traces"):
+        if name in after:
+            after[name] = before[name].sum(axis=-1, keepdims=True) * normalise(after[name])
+    return after
 
 
 class FixedShare(Sharing):
@@ -187,7 +195,7 @@ class FixedShare(Sharing):
 
     def _log_factor(self, rate: Floats, losses: Floats) -> Floats:
         if self.rule == "exponential":
-            return -rate * losses
+            return super()._log_factor(rate, losses)
         if self.rule == "second_order":
             return -rate * losses - (rate * losses) ** 2
         return np.log1p(-rate * losses)
@@ -200,7 +208,7 @@ class FixedShare(Sharing):
         posterior = self._posterior(state, weights, losses)
         return {
             **state,
-            "weights": normalise((1.0 - switching) * posterior + switching * normalise(state["prior"])),
+            "weights": self._shared(posterior, switching, normalise(state["prior"])),
         }
 
 
@@ -271,6 +279,6 @@ class ShareTheta(Sharing):
         memory = state["memory"]
         return {
             **state,
-            "weights": normalise((1.0 - switching) * posterior + switching * memory),
+            "weights": self._shared(posterior, switching, memory),
             "memory": np.maximum((1.0 - theta) * memory + theta * posterior, WEIGHT_FLOOR),
         }

@@ -67,7 +67,7 @@ def as_floats(values: ArrayLike, name: str) -> Floats:
         if array.dtype.kind not in "biufO":
             raise TypeError(f"got {array.dtype}")
         return floats
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"{name} must be numbers in a regular table: {error}") from None
 
 
