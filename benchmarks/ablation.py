@@ -2,7 +2,7 @@
 
     python benchmarks/ablation.py [--seeds 3]
 
-The regimes are those of regret.py, on other seeds.
+The regimes are the switching ones of regret.py, on other seeds, and two whose gap changes half-way.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable
 from unittest.mock import patch
 
 import numpy as np
-from regret import REGIMES
+from regret import REGIMES, Regime
 from report import provenance, save_table
 
 from ltm_sklearn.experts import LongTermMemory
@@ -80,6 +80,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     seeds = range(FIRST_SEED, FIRST_SEED + parser.parse_args().seeds)
     regimes = [regime for regime in REGIMES if regime.kind == "switching"]
+    regimes += [Regime(20, 40, 3, 0.1, later_gap=0.8), Regime(20, 40, 3, 0.8, later_gap=0.15)]
     means = {name: [] for name in VARIANTS}
     for regime in regimes:
         streams = [regime.losses(seed) for seed in seeds]
@@ -94,7 +95,7 @@ def main() -> None:
         worst = regimes[int(ratios.argmax())].name
         rows.append([name, f"{np.exp(np.log(ratios).mean()):.2f}", f"{ratios.max():.2f}", worst])
     notes = [
-        f"Regret over that of the default as it is, {len(regimes)} switching regimes of regret.py, mean of "
+        f"Regret over that of the default as it is, {len(regimes)} switching regimes, mean of "
         f"{len(seeds)} seeds from {FIRST_SEED}.",
         provenance(),
     ]

@@ -46,6 +46,7 @@ class Regime:
     rows: int = 1  #: a loss is the mean over so many Bernoulli rows
     random_lengths: bool = False
     later_segments: int | None = None  #: the second half has so many segments
+    later_gap: float | None = None  #: and this gap
     kind: str = "switching"
 
     @property
@@ -56,6 +57,7 @@ class Regime:
             f"means of {self.rows}" if self.rows > 1 else "",
             "random lengths" if self.random_lengths else "",
             f"then S={self.later_segments}" if self.later_segments else "",
+            f"then gap={self.later_gap}" if self.later_gap else "",
         ]
         name = " ".join([name, *filter(None, extras)])
         return name if self.kind == "switching" else f"{self.kind} K={self.experts} gap={self.gap}"
@@ -70,8 +72,10 @@ class Regime:
             losses[0, 0] = 0.5
             return losses, losses.sum(axis=0).min()
         good = self._good(rng)
-        means = np.full((self.rounds, self.experts), (1 + self.gap) / 2)
-        means[np.arange(self.rounds), good] = (1 - self.gap) / 2
+        gap = np.full(self.rounds, self.gap)
+        gap[self.rounds // 2 :] = self.later_gap or self.gap
+        means = np.tile((1 + gap[:, np.newaxis]) / 2, self.experts)
+        means[np.arange(self.rounds), good] = (1 - gap) / 2
         losses = rng.binomial(self.rows, means) / self.rows
         return losses, losses[np.arange(self.rounds), good].sum()
 
