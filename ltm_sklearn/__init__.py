@@ -1,10 +1,7 @@
 """Online ensembles and model selection with long-term memory, for scikit-learn and River."""
 
-from importlib.metadata import PackageNotFoundError, version
+from ._version import __version__
+from .ensemble import LongTermMemoryClassifier, LongTermMemoryRegressor
+from .memory import Snapshots
 
-try:
-    __version__ = version("ltm_sklearn")
-except PackageNotFoundError:  # the sources, not installed
-    __version__ = "0+unknown"
-
-__all__ = ["__version__"]
+__all__ = ["LongTermMemoryClassifier", "LongTermMemoryRegressor", "Snapshots", "__version__"]

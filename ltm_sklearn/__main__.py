@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from . import __version__
+from ._version import __version__
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,0 +1,340 @@
+"""One round: predict, combine, score, update the weights, train, remember.
+
+The engine knows neither scikit-learn nor River. It reaches models through :class:`Models`, whose methods the two skins
+provide, and it holds everything that must survive between rounds, so that it pickles as a whole.
+"""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+from sklearn.utils.parallel import Parallel, delayed
+
+from ._history import History, Record
+from ._models import Expert, Models
+from .experts import ExpertAlgorithm
+from .experts._base import restrict
+from .experts._validation import Floats
+from .losses import ClassScore, TargetScore
+from .memory import Remembering
+
+
+class ExpertWarning(UserWarning):
+    """An expert could not predict or learn, and slept."""
+
+
+@dataclass
+class Issued:
+    """What the experts said of some rows, and the weights that were in force."""
+
+    experts: list[Expert]
+    predictions: Floats  #: (n_experts, n_rows, n_outputs); 0 where asleep
+    awake: NDArray[np.bool_]  #: (n_experts, n_rows)
+    weights: Floats  #: (n_experts,)
+    mixture: Floats  #: (n_rows, n_outputs); NaN where all sleep
+
+
+@dataclass
+class _Settled:
+    """What a round cost, in the loss's own units."""
+
+    losses: Floats  #: (n_experts,); NaN where asleep
+    awake: Floats  #: (n_experts,): the part of the round in which each took part
+    mixture_loss: float  #: of what was issued; NaN unless it is recorded
+
+    def losses_of_live(self, issued: Issued) -> dict[str, float]:
+        """The losses of the live learners that were awake, by name."""
+        accounts = zip(issued.experts, self.losses.tolist(), self.awake.tolist(), strict=True)
+        return {expert.name: loss for expert, loss, part in accounts if expert.kind == "live" and part > 0.0}
+
+
+@dataclass
+class _Failure:
+    """Why an expert did not do its part."""
+
+    error: Exception
+
+
+class Engine:
+    """The experts, their weights, and the round.
+
+    Parameters
+    ----------
+    algorithm : ExpertAlgorithm
+        Fresh; the engine runs it.
+    score : ClassScore or TargetScore
+        From predictions to losses.
+    combine : {"average", "leader", "sample"}
+        How the experts' predictions become one.
+    each_row : bool
+        Whether each row is a round; otherwise each call is.
+    raises : bool
+        Whether an expert's error is raised, with everything as it was before the round; otherwise the expert sleeps.
+    memory : Remembering or None
+        Concept memory.
+    record : int or None
+        How many records of rounds to keep.
+    seed : int
+        Of the draws of "sample".
+    """
+
+    def __init__(
+        self,
+        algorithm: ExpertAlgorithm,
+        score: ClassScore | TargetScore,
+        combine: str,
+        each_row: bool,
+        raises: bool,
+        memory: Remembering | None,
+        record: int | None,
+        seed: int,
+    ) -> None:
+        self.algorithm = algorithm
+        self.score = score
+        self.combine = combine
+        self.each_row = each_row
+        self.raises = raises
+        self.memory = memory
+        self.history = None if record is None else History(record)
+        self.seed = seed
+        self.experts: list[Expert] = []
+        self.n_rounds = 0
+        self.n_rows = 0
+        self._begun = False
+
+    # The pool ----------------------------------------------------------------------------------------------------
+
+    def begin(self, experts: Iterable[Expert], models: Models) -> None:
+        """Start with these experts."""
+        self.experts = list(experts)
+        if self.memory is not None:
+            self.memory.begin(self, models)
+        self.algorithm.weights(len(self.experts))
+        self._begun = True
+
+    def admit(self, expert: Expert) -> None:
+        """Let an expert join."""
+        self.experts.append(expert)
+        if self._begun:
+            self.algorithm.add_expert()
+
+    def dismiss(self, expert: Expert) -> None:
+        """Let an expert go."""
+        index = self.experts.index(expert)
+        self.algorithm.drop_expert(index)
+        del self.experts[index]
+
+    def weights(self) -> Floats:
+        """The experts' weights now."""
+        return self.algorithm.weights()
+
+    # Predicting --------------------------------------------------------------------------------------------------
+
+    def issue(self, X: Any, n_rows: int, models: Models, n_jobs: int | None = None) -> Issued:
+        """Ask the experts about some rows and combine what they say. Changes nothing."""
+        experts = list(self.experts)
+        trained = [expert for expert in experts if expert.trained]
+        answers = iter(_map(_attempt, [(models.predict, expert.model, X) for expert in trained], n_jobs))
+        said: list[Floats | None] = []
+        for expert in experts:
+            answer = next(answers) if expert.trained else None
+            if isinstance(answer, _Failure):
+                self._report(expert, "predict", answer)
+                answer = None
+            said.append(answer)
+        n_outputs = next((answer.shape[1] for answer in said if answer is not None), 1)
+        predictions = np.full((len(experts), n_rows, n_outputs), np.nan)
+        for at, answer in enumerate(said):
+            if answer is not None:
+                predictions[at] = answer
+        awake = np.isfinite(predictions).all(axis=2)
+        for expert, answer, rows in zip(experts, said, awake, strict=True):
+            if answer is not None and not rows.all():
+                self._report(expert, "predict", _Failure(ValueError("its prediction is NaN or infinite")))
+        predictions = self.score.tame(np.where(awake[:, :, np.newaxis], predictions, 0.0))
+        weights = self.weights()
+        return Issued(experts, predictions, awake, weights, self._combined(predictions, awake, weights))
+
+    def _combined(self, predictions: Floats, awake: NDArray[np.bool_], weights: Floats) -> Floats:
+        """The mixture (n_rows, n_outputs) under weights (n_experts,), or (n_rows, n_experts)."""
+        if self.combine == "average" and weights.ndim == 1 and awake.all():
+            return np.tensordot(weights, predictions, axes=1)
+        played = restrict(np.broadcast_to(weights, awake.T.shape), awake.T.astype(np.float64))
+        if self.combine == "average":
+            mixture = np.einsum("ne,end->nd", played, predictions)
+        else:
+            chosen = played.argmax(axis=1) if self.combine == "leader" else self._drawn(played)
+            mixture = predictions[chosen, np.arange(len(played))]
+        return np.where(awake.any(axis=0)[:, np.newaxis], mixture, np.nan)
+
+    def _drawn(self, played: Floats) -> NDArray[np.intp]:
+        """One expert a round, drawn by weight: the same one however often this round is asked for."""
+        n_rows = len(played)
+        u = np.random.default_rng([self.seed, self.n_rounds]).random(n_rows if self.each_row else 1)
+        levels = np.cumsum(played, axis=1)
+        return (levels <= u[:, np.newaxis] * levels[:, -1:]).sum(axis=1)
+
+    def _report(self, expert: Expert, verb: str, failure: _Failure) -> None:
+        if self.raises:
+            failure.error.add_note(f"raised when expert {expert.name!r} was to {verb}")
+            raise failure.error
+        warnings.warn(
+            f"expert {expert.name!r} could not {verb} and slept: {type(failure.error).__name__}: {failure.error}",
+            ExpertWarning,
+            stacklevel=5,
+        )
+
+    # Learning ----------------------------------------------------------------------------------------------------
+
+    def learn(
+        self, X: Any, y: Any, targets: Any, sample_weight: Floats | None, models: Models, n_jobs: int | None = None
+    ) -> None:
+        """A round, or one for each row: score what is issued for these rows, then train on them.
+
+        ``targets`` is what the score understands, ``y`` what the models do.
+        """
+        n_rows = len(targets)
+        issued = self.issue(X, n_rows, models, n_jobs)
+        score = copy.copy(self.score)
+        # What may fail after the first update works on a copy.
+        copies = self.raises or (self.each_row and score.uses_gradient)
+        algorithm = copy.deepcopy(self.algorithm) if copies else self.algorithm
+        score.observe(targets)
+        settled = None
+        if issued.awake.any():
+            settled = self._settle(issued, score, algorithm, targets, sample_weight)
+        self._train(X, y, models, n_jobs)
+        self.score, self.algorithm = score, algorithm
+        self.n_rounds += n_rows if self.each_row else 1
+        self.n_rows += n_rows
+        if settled is not None:
+            self._book(issued, settled, 1 if not self.each_row else n_rows)
+        if self.memory is not None:
+            losses = {} if settled is None else settled.losses_of_live(issued)
+            self.memory.after_round(self, models, score, X, n_rows, losses)
+
+    def _settle(
+        self,
+        issued: Issued,
+        score: ClassScore | TargetScore,
+        algorithm: ExpertAlgorithm,
+        targets: Any,
+        sample_weight: Floats | None,
+    ) -> _Settled:
+        """Charge the experts."""
+        predictions = score.tame(issued.predictions)
+        row_losses = score.losses(targets, predictions, None)
+        row_weights = np.ones(len(targets)) if sample_weight is None else sample_weight
+        shares = issued.awake * (row_weights / row_weights.sum())
+        awake = shares.sum(axis=1)
+
+        def mean_over_rows(losses: Floats) -> Floats:
+            means = np.full(len(losses), np.nan)
+            return np.divide((losses * shares).sum(axis=1), awake, out=means, where=awake > 0.0)
+
+        losses, mixture = mean_over_rows(row_losses), issued.mixture
+        if self.each_row:
+            mixture = self._settle_rows(predictions, issued.awake, row_losses, score, algorithm, targets, row_weights)
+        else:
+            charged = losses
+            if score.uses_gradient:
+                heard = np.where(np.isnan(mixture), 0.0, mixture)
+                charged = mean_over_rows(score.losses(targets, predictions, heard))
+            whole = bool((awake > 1.0 - 1e-12).all())
+            algorithm.update(score.rescale(charged[np.newaxis])[0], None if whole else np.minimum(awake, 1.0))
+        lost = np.nan
+        if self.history is not None:
+            heard = ~np.isnan(mixture[:, 0])
+            lost = np.average(score.mixture_loss(targets[heard], mixture[heard]), weights=row_weights[heard])
+        return _Settled(losses, awake, float(lost))
+
+    def _settle_rows(
+        self,
+        predictions: Floats,
+        awake: NDArray[np.bool_],
+        row_losses: Floats,
+        score: ClassScore | TargetScore,
+        algorithm: ExpertAlgorithm,
+        targets: Any,
+        row_weights: Floats,
+    ) -> Floats:
+        """Charge the experts row by row; returns the mixture, each row with its own round's weights."""
+        confidence = awake.T * (row_weights / row_weights.max())[:, np.newaxis]
+        if not score.uses_gradient:
+            charged = score.rescale(np.where(awake, row_losses, np.nan).T)
+            return self._combined(predictions, awake, algorithm.run(charged, confidence))
+        mixture = np.empty(predictions.shape[1:])
+        for row in range(len(targets)):
+            here = slice(row, row + 1)
+            mixture[row] = self._combined(predictions[:, here], awake[:, here], algorithm.weights())[0]
+            if awake[:, row].any():
+                linear = score.losses(targets[here], predictions[:, here], mixture[here])
+                charged = score.rescale(np.where(awake[:, here], linear, np.nan).T)[0]
+                algorithm.update(charged, confidence[row])
+        return mixture
+
+    def _book(self, issued: Issued, settled: _Settled, n_rounds: int) -> None:
+        """Keep the experts' accounts, and the record."""
+        accounts = zip(
+            issued.experts, settled.losses.tolist(), self.weights().tolist(), settled.awake.tolist(), strict=True
+        )
+        for expert, loss, weight, part in accounts:
+            if part > 0.0:
+                expert.charge(loss, weight, part)
+        if self.history is not None:
+            weights = zip(issued.experts, issued.weights.tolist(), strict=True)
+            losses = zip(issued.experts, settled.losses.tolist(), settled.awake.tolist(), strict=True)
+            self.history.add(
+                Record(
+                    self.n_rounds,
+                    n_rounds,
+                    settled.mixture_loss,
+                    {expert.name: weight for expert, weight in weights},
+                    {expert.name: loss for expert, loss, part in losses if part > 0.0},
+                )
+            )
+
+    def _train(self, X: Any, y: Any, models: Models, n_jobs: int | None) -> None:
+        learners = [expert for expert in self.experts if expert.learns]
+        tasks = [
+            (
+                models.learn,
+                expert.source,
+                copy.deepcopy(expert.model) if self.raises else expert.model,
+                X,
+                y,
+                not expert.trained,
+            )
+            for expert in learners
+        ]
+        results = list(_map(_attempt, tasks, n_jobs))
+        failures = [result for result in results if isinstance(result, _Failure)]
+        if failures and len(failures) == len(results) and not any(expert.trained for expert in self.experts):
+            raise failures[0].error  # nobody could ever predict: the fault is not one expert's
+        for expert, result in zip(learners, results, strict=True):
+            if isinstance(result, _Failure):
+                self._report(expert, "learn", result)
+        for expert, result in zip(learners, results, strict=True):
+            if not isinstance(result, _Failure):
+                expert.model, expert.trained = result, True
+
+
+def _attempt(function: Callable[..., Any], *arguments: Any) -> Any:
+    try:
+        return function(*arguments)
+    except Exception as error:
+        return _Failure(error)
+
+
+def _map(function: Callable[..., Any], tasks: list[tuple[Any, ...]], n_jobs: int | None) -> Iterable[Any]:
+    """In order; without the machinery of joblib where it would not help."""
+    if len(tasks) < 2 or effective_n_jobs(n_jobs) == 1:
+        return [function(*task) for task in tasks]
+    return Parallel(n_jobs=n_jobs)(delayed(function)(*task) for task in tasks)

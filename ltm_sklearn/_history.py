@@ -1,0 +1,58 @@
+"""A record of rounds that covers a whole stream in bounded memory."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Record(NamedTuple):
+    """One round, or several neighbouring ones averaged."""
+
+    round: int  #: the last round it covers, counted from 1
+    n_rounds: int  #: how many it covers
+    loss: float  #: mean loss of what was issued
+    weights: dict[str, float]  #: mean weight of each expert
+    losses: dict[str, float]  #: mean loss of each expert that was awake
+
+
+class History:
+    """Keeps at most ``limit`` records: when they are full, neighbours are averaged and the pace is halved."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.stride = 1
+        self.records: list[Record] = []
+
+    def add(self, record: Record) -> None:
+        """Take in the next round."""
+        if self.records and self.records[-1].n_rounds < self.stride:
+            self.records[-1] = _joined(self.records[-1], record)
+            return
+        if len(self.records) == self.limit:
+            pairs = [self.records[at : at + 2] for at in range(0, self.limit, 2)]
+            self.records = [pair[0] if len(pair) == 1 else _joined(*pair) for pair in pairs]
+            self.stride *= 2
+            self.add(record)
+            return
+        self.records.append(record)
+
+
+def _joined(first: Record, second: Record) -> Record:
+    n, m = first.n_rounds, second.n_rounds
+
+    def mean(a: dict[str, float], b: dict[str, float], missing: bool) -> dict[str, float]:
+        joined = {}
+        for name in {**a, **b}:
+            if missing and (name not in a or name not in b):  # known from one side only
+                joined[name] = a[name] if name in a else b[name]
+            else:
+                joined[name] = (n * a.get(name, 0.0) + m * b.get(name, 0.0)) / (n + m)
+        return joined
+
+    return Record(
+        second.round,
+        n + m,
+        (n * first.loss + m * second.loss) / (n + m),
+        mean(first.weights, second.weights, missing=False),
+        mean(first.losses, second.losses, missing=True),
+    )

@@ -1,0 +1,69 @@
+"""What the engine and the memory know of models: three functions, and an account of how each model fared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from .experts._validation import Floats
+
+
+class Models(Protocol):
+    """What a skin does with its models; it must pickle, as it may run in other processes."""
+
+    def fresh(self, source: str) -> Any:
+        """An untrained model of the estimator with this name."""
+
+    def copy(self, model: Any) -> Any:
+        """A copy to keep, which will not be trained."""
+
+    def predict(self, model: Any, X: Any) -> Floats:
+        """Predictions of shape (n_rows, n_outputs): class probabilities, or one column of numbers; NaN: none."""
+
+    def learn(self, source: str, model: Any, X: Any, y: Any, first: bool) -> Any:
+        """The model, trained on some rows more."""
+
+
+@dataclass(eq=False)
+class Expert:
+    """A model that takes part, and how it has fared."""
+
+    name: str
+    source: str  #: name of the estimator it comes from
+    kind: str  #: "live", "young" (live, but begun afresh now and then), "snapshot" or "frozen"
+    model: Any
+    born: int  #: rows the ensemble had seen when it joined
+    trained: bool = False  #: whether it can predict
+    n_rounds: float = 0.0  #: rounds in which it took part, the parts of a round included
+    total_loss: float = 0.0
+    total_weight: float = 0.0
+    rounds_lately: float = 0.0  #: since its learner's last snapshot
+    lost_lately: float = 0.0
+
+    @property
+    def long_term_weight(self) -> float:
+        """Its mean weight since it joined."""
+        return self.total_weight / self.n_rounds if self.n_rounds else 0.0
+
+    @property
+    def mean_loss(self) -> float:
+        """Its mean loss since it joined; NaN before its first round."""
+        return self.total_loss / self.n_rounds if self.n_rounds else float("nan")
+
+    @property
+    def mean_loss_lately(self) -> float:
+        """Its mean loss since its learner's last snapshot; infinite before the first round."""
+        return self.lost_lately / self.rounds_lately if self.rounds_lately else float("inf")
+
+    @property
+    def learns(self) -> bool:
+        """Whether it is trained."""
+        return self.kind in ("live", "young")
+
+    def charge(self, loss: float, weight: float, part: float) -> None:
+        """Take part in a round with a loss, and hold a weight after it."""
+        self.n_rounds += part
+        self.total_loss += part * loss
+        self.total_weight += part * weight
+        self.rounds_lately += part
+        self.lost_lately += part * loss

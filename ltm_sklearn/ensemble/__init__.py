@@ -1,0 +1,15 @@
+"""scikit-learn estimators: an online ensemble with long-term memory, and what helps its experts follow a stream."""
+
+from ._base import ExpertSummary
+from ._classifier import LongTermMemoryClassifier
+from ._pipeline import IncrementalPipeline
+from ._regressor import LongTermMemoryRegressor
+from ._window import SlidingWindow
+
+__all__ = [
+    "ExpertSummary",
+    "IncrementalPipeline",
+    "LongTermMemoryClassifier",
+    "LongTermMemoryRegressor",
+    "SlidingWindow",
+]

@@ -1,0 +1,410 @@
+"""What the classifier and the regressor share: parameters, experts, rounds, and what is shown of them."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from typing import Any, NamedTuple, Self
+from warnings import warn
+
+import numpy as np
+from sklearn import config_context
+from sklearn.base import MetaEstimatorMixin, TransformerMixin, clone, is_classifier
+from sklearn.exceptions import InconsistentVersionWarning, NotFittedError
+from sklearn.utils import Bunch, _safe_indexing, check_random_state, gen_batches, get_tags
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    _raise_for_params,
+    _routing_enabled,
+    get_routing_for_object,
+    process_routing,
+)
+from sklearn.utils.metaestimators import _BaseComposition
+from sklearn.utils.validation import _check_feature_names_in, _num_samples, check_consistent_length, check_is_fitted
+
+from .._engine import Engine, Issued
+from .._history import Record
+from .._models import Expert
+from .._version import __version__
+from ..experts import ExpertAlgorithm, LongTermMemory
+from ..experts._validation import Floats, check_count, check_option
+from ..losses import ClassScore, TargetScore
+from ..memory import Remembering, Snapshots
+from ._callbacks import CallbackSupportMixin, announced
+from ._skin import SklearnModels, is_frozen, takes_sample_weight, training_method
+from ._validation import check_rows, check_weights
+
+
+class ExpertSummary(NamedTuple):
+    """An expert as ``experts_`` shows it."""
+
+    name: str
+    kind: str
+    born: int
+    weight: float
+    long_term_weight: float
+    loss: float
+
+
+class LongTermMemoryEnsemble(CallbackSupportMixin, TransformerMixin, MetaEstimatorMixin, _BaseComposition):
+    """Base of the two estimators."""
+
+    _engine: Engine
+
+    @abstractmethod
+    def __init__(
+        self,
+        estimators: list[tuple[str, Any]] | None,
+        algorithm: ExpertAlgorithm | None,
+        loss: Any,
+        combine: str,
+        memory: Snapshots | str | None,
+        rounds: str,
+        batch_size: int,
+        on_error: str,
+        n_jobs: int | None,
+        random_state: Any,
+        record: int | None,
+    ) -> None:
+        self.estimators = estimators
+        self.algorithm = algorithm
+        self.loss = loss
+        self.combine = combine
+        self.memory = memory
+        self.rounds = rounds
+        self.batch_size = batch_size
+        self.on_error = on_error
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.record = record
+
+    # What the two define -----------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def _default_pool(self, seed: int | None) -> list[tuple[str, Any]]: ...
+
+    @abstractmethod
+    def _score(self) -> ClassScore | TargetScore: ...
+
+    @abstractmethod
+    def _columns(self) -> list[str]:
+        """What an expert's outputs are called; nothing if there is just one."""
+
+    # Parameters --------------------------------------------------------------------------------------------------
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Get the parameters, those of the estimators among them."""
+        params: dict[str, Any] = self._get_params("estimators", deep=deep)
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set the parameters; an estimator is replaced by its name, ``"drop"`` takes it out."""
+        self._set_params("estimators", **params)
+        return self
+
+    def _pool(self, seed: int | None = None) -> list[tuple[str, Any]]:
+        """The estimators that take part, by name."""
+        pairs = self._default_pool(seed) if self.estimators is None else self.estimators
+        return [(name, estimator) for name, estimator in pairs if not isinstance(estimator, str)]
+
+    def _check_parameters(self) -> None:
+        check_option("combine", self.combine, ("average", "leader", "sample"))
+        check_option("rounds", self.rounds, ("batch", "row"))
+        check_option("on_error", self.on_error, ("warn", "raise"))
+        check_count("batch_size", self.batch_size)
+        if self.record is not None:
+            check_count("record", self.record)
+        if not (self.memory is None or self.memory == "auto" or isinstance(self.memory, Snapshots)):
+            raise ValueError(f"memory={self.memory!r} is neither 'auto', None nor Snapshots(...)")
+        if not (self.algorithm is None or isinstance(self.algorithm, ExpertAlgorithm)):
+            raise ValueError(f"algorithm={self.algorithm!r} is no expert algorithm of ltm_sklearn.experts")
+        self._check_estimators()
+
+    def _check_estimators(self) -> None:
+        if self.estimators is None:
+            return
+        kind = "classifier" if is_classifier(self) else "regressor"
+        try:
+            names = [name for name, _ in self.estimators] or None
+            if names is None:
+                raise ValueError
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"estimators={self.estimators!r} must be a non-empty list of (name, estimator) pairs"
+            ) from None
+        if not all(isinstance(name, str) for name in names):
+            raise ValueError(f"estimators need strings for names; got {names!r}")
+        self._validate_names(names)
+        if marked := [name for name in names if "@" in name]:
+            raise ValueError(f"estimators' names must not contain @, which marks snapshots: {marked!r}")
+        for name, estimator in self.estimators:
+            if isinstance(estimator, str) and estimator == "drop":
+                continue
+            if isinstance(estimator, type) or not hasattr(estimator, "fit"):
+                raise ValueError(f"expert {name!r} is {estimator!r}, which is no estimator and not 'drop'")
+            if get_tags(estimator).estimator_type != kind:
+                raise ValueError(f"expert {name!r} ({type(estimator).__name__}) should be a {kind}")
+            if is_frozen(estimator):
+                try:
+                    check_is_fitted(estimator)
+                except NotFittedError:
+                    raise ValueError(f"expert {name!r} is frozen but not fitted: it could never predict") from None
+        if not self._pool():
+            raise ValueError("all estimators are dropped: at least one is needed")
+
+    # Learning ----------------------------------------------------------------------------------------------------
+
+    def _start(self) -> tuple[Engine, SklearnModels]:
+        """A fresh engine, and the models that go with it."""
+        seed = None if self.random_state is None else int(check_random_state(self.random_state).randint(2**31))
+        models = self._models(dict(self._pool(seed)), {})
+        memory = Snapshots() if isinstance(self.memory, str) else self.memory
+        engine = Engine(
+            LongTermMemory() if self.algorithm is None else clone(self.algorithm),
+            self._score(),
+            self.combine,
+            self.rounds == "row",
+            self.on_error == "raise",
+            None if memory is None else Remembering(clone(memory)),
+            self.record,
+            int(np.random.SeedSequence().entropy % 2**31) if seed is None else seed,
+        )
+        experts = []
+        for name, estimator in models.estimators.items():
+            if is_frozen(estimator):
+                experts.append(Expert(name, name, "frozen", estimator, 0, trained=True))
+            else:
+                experts.append(Expert(name, name, "live", models.fresh(name), 0))
+        engine.begin(experts, models)
+        return engine, models
+
+    def _models(self, estimators: dict[str, Any], params: dict[str, Any]) -> SklearnModels:
+        return SklearnModels(estimators, getattr(self, "classes_", None), params)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]) -> Self:
+        """One pass from scratch."""
+        X = check_rows(self, X, reset=True)
+        check_consistent_length(X, y)
+        weights = check_weights(sample_weight, X)
+        self._routed("fit", weights, params)  # complains before anything is done
+        y, targets = self._check_targets(y)
+        engine, models = self._start()
+        batches = list(gen_batches(_num_samples(X), self.batch_size))
+        for rows in announced(self, batches, X, y):
+            part = {name: _safe_indexing(value, rows) for name, value in params.items()}
+            of_rows = None if weights is None else weights[rows]
+            routed = self._routed("fit", of_rows, part)
+            self._learn(
+                engine,
+                self._models(models.estimators, routed),
+                _safe_indexing(X, rows),
+                y[rows],
+                targets[rows],
+                of_rows,
+            )
+        self._engine, self._estimators = engine, models.estimators
+        return self
+
+    def _partial_fit(self, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]) -> Self:
+        """Rows more."""
+        first = not hasattr(self, "_engine")
+        X = check_rows(self, X, reset=first)
+        check_consistent_length(X, y)
+        weights = check_weights(sample_weight, X)
+        y, targets = self._check_targets(y)
+        routed = self._routed("partial_fit", weights, params)
+        engine, models = self._start() if first else (self._engine, self._models(self._estimators, {}))
+        self._learn(engine, self._models(models.estimators, routed), X, y, targets, weights)
+        self._engine, self._estimators = engine, models.estimators
+        return self
+
+    def _learn(
+        self, engine: Engine, models: SklearnModels, X: Any, y: Any, targets: Any, weights: Floats | None
+    ) -> None:
+        with self._trusting():
+            engine.learn(X, y, targets, weights, models, self.n_jobs)
+
+    @abstractmethod
+    def _check_targets(self, y: Any) -> tuple[Any, Any]:
+        """Targets as the models take them, and as the score does."""
+
+    @contextmanager
+    def _unchanged_on_error(self) -> Iterator[None]:
+        """Whatever fails, the estimator is as it was before."""
+        before = dict(vars(self))
+        try:
+            yield
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+
+    def _trusting(self) -> Any:
+        """Rows have been checked for NaN once; the experts need not do it each for themselves."""
+        return nullcontext() if get_tags(self).input_tags.allow_nan else config_context(assume_finite=True)
+
+    # Metadata ----------------------------------------------------------------------------------------------------
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Metadata routing: ``sample_weight`` is used here, and handed on to the experts that ask for it."""
+        router = MetadataRouter(owner=self).add_self_request(self)
+        for name, estimator in self._pool():
+            callee = training_method(estimator)
+            mapping = MethodMapping().add(caller="fit", callee=callee).add(caller="partial_fit", callee=callee)
+            router.add(**{name: get_routing_for_object(estimator)}, method_mapping=mapping)
+        return router
+
+    def _routed(self, method: str, weights: Floats | None, params: dict[str, Any]) -> dict[str, Any]:
+        """What each expert's training takes beside the rows."""
+        given = params if weights is None else {**params, "sample_weight": weights}
+        pool = [(name, estimator) for name, estimator in self._pool() if not is_frozen(estimator)]
+        if _routing_enabled():
+            routed = process_routing(self, method, **given)
+            return {name: routed[name][training_method(estimator)] for name, estimator in pool}
+        _raise_for_params(params, self, method)
+        for name, estimator in pool:
+            if weights is not None and not takes_sample_weight(estimator):
+                raise ValueError(f"expert {name!r} ({type(estimator).__name__}) takes no sample_weight")
+        return {name: given for name, _ in pool}
+
+    # Predicting --------------------------------------------------------------------------------------------------
+
+    def _issue(self, X: Any) -> Issued:
+        check_is_fitted(self)
+        X = check_rows(self, X, reset=False)
+        with self._trusting():
+            return self._engine.issue(X, _num_samples(X), self._models(self._estimators, {}), self.n_jobs)
+
+    def _mixture(self, X: Any) -> Floats:
+        """What the experts say together, shape (n_rows, n_outputs)."""
+        mixture = self._issue(X).mixture
+        silent = np.isnan(mixture).any(axis=1)
+        if silent.any():
+            raise ValueError(f"no expert could predict row {int(silent.argmax())} (of {len(mixture)}, counted from 0)")
+        return mixture
+
+    def transform(self, X: Any) -> Floats:
+        """The experts' predictions, in the order of ``experts_``; NaN where one has none.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_experts) or, for classifiers, (n_samples, n_experts * n_classes)
+            With a memory, columns come and go with the snapshots; ``memory=None`` keeps them the same.
+        """
+        issued = self._issue(X)
+        said = np.where(issued.awake[:, :, np.newaxis], issued.predictions, np.nan)
+        return said.transpose(1, 0, 2).reshape(said.shape[1], -1)
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """Names of the columns that :meth:`transform` returns."""
+        check_is_fitted(self)
+        _check_feature_names_in(self, input_features, generate_names=False)
+        prefix = type(self).__name__.lower()
+        suffixes = [f"_{column}" for column in self._columns()] or [""]
+        names = [f"{prefix}_{expert.name}{suffix}" for expert in self._engine.experts for suffix in suffixes]
+        return np.asarray(names, dtype=object)
+
+    # What is shown -----------------------------------------------------------------------------------------------
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_engine")
+
+    def _fitted(self, name: str) -> Engine:
+        if not hasattr(self, "_engine"):
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r} before it is fitted")
+        return self._engine
+
+    @property
+    def n_rounds_(self) -> int:
+        """Rounds so far."""
+        return self._fitted("n_rounds_").n_rounds
+
+    @property
+    def n_samples_seen_(self) -> int:
+        """Rows so far."""
+        return self._fitted("n_samples_seen_").n_rows
+
+    @property
+    def weights_(self) -> Floats:
+        """The experts' weights now, in the order of ``experts_``."""
+        return self._fitted("weights_").weights()
+
+    @property
+    def leader_(self) -> str:
+        """Name of the expert with the largest weight."""
+        engine = self._fitted("leader_")
+        return engine.experts[int(engine.weights().argmax())].name
+
+    @property
+    def loss_(self) -> Floats:
+        """Mean loss of each expert since it joined, in the order of ``experts_``; NaN before its first round."""
+        return np.array([expert.mean_loss for expert in self._fitted("loss_").experts])
+
+    @property
+    def experts_(self) -> list[ExpertSummary]:
+        """All experts: live learners, young ones, snapshots and frozen ones; ``pandas.DataFrame`` takes it as it is."""
+        engine = self._fitted("experts_")
+        return [
+            ExpertSummary(e.name, e.kind, e.born, weight, e.long_term_weight, e.mean_loss)
+            for e, weight in zip(engine.experts, engine.weights().tolist(), strict=True)
+        ]
+
+    @property
+    def history_(self) -> list[Record]:
+        """What was recorded: for each round, or each few neighbouring ones, the loss and the experts' weights."""
+        engine = self._fitted("history_")
+        if engine.history is None:
+            raise AttributeError("there is no history_ without record=, the number of records to keep")
+        return list(engine.history.records)
+
+    @property
+    def estimators_(self) -> list[Any]:
+        """The live and frozen estimators, as fitted."""
+        return [expert.model for expert in self._fitted("estimators_").experts if expert.name == expert.source]
+
+    @property
+    def named_estimators_(self) -> Bunch:
+        """The live and frozen estimators by name."""
+        experts = self._fitted("named_estimators_").experts
+        return Bunch(**{expert.name: expert.model for expert in experts if expert.name == expert.source})
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        try:
+            inputs = [get_tags(estimator).input_tags for _, estimator in self._pool()]
+        except (TypeError, ValueError, AttributeError):  # estimators that are none are reported when they are used
+            inputs = []
+        tags.input_tags.sparse = bool(inputs) and all(tag.sparse for tag in inputs)
+        tags.input_tags.allow_nan = any(tag.allow_nan for tag in inputs)
+        tags.target_tags.required = True
+        return tags
+
+    def _sk_visual_block_(self) -> Any:
+        from sklearn.utils._repr_html.estimator import _VisualBlock
+
+        pairs = self.estimators if isinstance(self.estimators, list) and self.estimators else self._pool()
+        names, estimators = zip(*pairs, strict=True)
+        return _VisualBlock("parallel", estimators, names=names)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "_ltm_sklearn_version": __version__}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        state = dict(state)
+        written_by = state.pop("_ltm_sklearn_version", "an unknown version")
+        if written_by != __version__:
+            warn(
+                InconsistentVersionWarning(
+                    estimator_name=type(self).__name__,
+                    current_sklearn_version=__version__,
+                    original_sklearn_version=written_by,
+                ),
+                stacklevel=2,
+            )
+        super().__setstate__(state)

@@ -1,0 +1,34 @@
+"""scikit-learn's callbacks, progress bars among them, where it has them (1.9 on, experimental)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
+
+Item = TypeVar("Item")
+
+try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:  # an older scikit-learn
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """No callbacks."""
+
+    def with_callbacks(method: Callable[..., Any]) -> Callable[..., Any]:
+        """No callbacks."""
+        return method
+
+
+def announced(estimator: Any, rounds: Sequence[Item], X: Any, y: Any) -> Iterator[Item]:
+    """The rounds of a fit, one by one; the estimator's callbacks hear of each."""
+    if not getattr(estimator, "_skl_callbacks", None):
+        yield from rounds
+        return
+    whole = estimator._init_callback_context(max_subtasks=len(rounds))
+    whole.call_on_fit_task_begin(estimator=estimator, X=X, y=y)
+    for item in rounds:
+        part = whole.subcontext(task_name="round")
+        part.call_on_fit_task_begin(estimator=estimator)
+        yield item
+        part.call_on_fit_task_end(estimator=estimator)
+    whole.call_on_fit_task_end(estimator=estimator, X=X, y=y)

@@ -1,0 +1,210 @@
+"""The classifier."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
+from sklearn.utils.validation import column_or_1d
+
+from ..experts import ExpertAlgorithm
+from ..experts._validation import Floats
+from ..losses import ClassScore
+from ..memory import Snapshots
+from ._base import LongTermMemoryEnsemble
+from ._callbacks import with_callbacks
+from ._pools import classifiers
+
+
+class LongTermMemoryClassifier(ClassifierMixin, LongTermMemoryEnsemble):
+    """Several classifiers on a stream, weighted by who is right now, with a memory of what was right before.
+
+    Each call of :meth:`partial_fit` is a round: the experts predict its rows, are charged for their mistakes, and only
+    then learn from them. The weights come from an algorithm that finds again at once who was good before, and
+    snapshots of the experts are kept as experts of their own, so that what a learner has since forgotten can return.
+
+    Parameters
+    ----------
+    estimators : list of (str, estimator) pairs, optional
+        The experts. Those without ``partial_fit`` are fitted on a :class:`SlidingWindow`; a ``FrozenEstimator`` takes
+        part and is never trained; ``"drop"`` takes one out. None: a small pool for dense rows of numbers.
+    algorithm : ExpertAlgorithm, optional
+        Any of :mod:`ltm_sklearn.experts`. None: ``LongTermMemory()``.
+    loss : {"auto", "zero_one", "brier", "log"} or callable, default="auto"
+        What the experts are charged: "auto" is "zero_one". A callable takes the true classes' indices in ``classes_``,
+        shape (n,), and probabilities, shape (n, n_classes), and returns losses in [0, 1], shape (n,).
+    combine : {"average", "leader", "sample"}, default="average"
+        Average the experts' probabilities by weight, follow the one with the largest weight, or draw one for each
+        round, as the paper does.
+    memory : "auto", Snapshots or None, default="auto"
+        Which copies of the experts are kept; "auto" is ``Snapshots()``.
+    rounds : {"batch", "row"}, default="batch"
+        What is a round: a call of :meth:`partial_fit`, the mean loss of its rows being one loss; or each row, for
+        batches that were gathered only to save time, though the labels came one by one. Experts learn with each call.
+    batch_size : int, default=100
+        Rows a round in :meth:`fit`.
+    on_error : {"warn", "raise"}, default="warn"
+        When an expert fails or predicts NaN: let it sleep in that round, with a warning, or raise its error and leave
+        everything as it was (which costs a copy of each learner a round).
+    n_jobs : int, optional
+        Experts side by side, through joblib.
+    random_state : int, RandomState or None, default=None
+        Seeds the draws of ``combine="sample"`` and the default pool. Experts of your own have seeds of their own.
+    record : int, optional
+        Keep at most this many records in ``history_``; on a longer stream neighbouring rounds are averaged.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    weights_ : ndarray of shape (n_experts,)
+        The weights now.
+    leader_ : str
+        Name of the expert with the largest weight.
+    experts_ : list
+        For each expert its name, kind ("live", "young", "snapshot", "frozen"), the rows seen when it was born, its
+        weight now, its mean weight and its mean loss since it joined.
+    loss_ : ndarray of shape (n_experts,)
+        Mean loss of each expert since it joined.
+    n_rounds_, n_samples_seen_ : int
+        Rounds and rows so far.
+    history_ : list
+        With ``record``: rounds with their loss and the experts' weights and losses.
+    estimators_, named_estimators_ : list, Bunch
+        The live and frozen estimators.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        When the rows have names.
+
+    Notes
+    -----
+    Regret bounds speak of experts as they predict: a learner is one expert that gets better, a snapshot one that stays
+    the same. What they cover and what they do not: the user guide's page on memory.
+
+    Examples
+    --------
+    Two concepts take turns; the labels of one are the other's turned round:
+
+    >>> import numpy as np
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from ltm_sklearn import LongTermMemoryClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> model, right = LongTermMemoryClassifier([("nb", GaussianNB())]), []
+    >>> for phase in range(6):
+    ...     for batch in range(50):
+    ...         X = rng.normal(size=(10, 2))
+    ...         y = (X[:, 0] > 0) ^ (phase % 2 == 1)
+    ...         if model.__sklearn_is_fitted__():
+    ...             right.append((model.predict(X) == y).mean())
+    ...         model = model.partial_fit(X, y, classes=[False, True])
+    >>> print(f"{np.mean(right[-50:]):.2f} right in the last phase")
+    0.97 right in the last phase
+    """
+
+    def __init__(
+        self,
+        estimators: list[tuple[str, Any]] | None = None,
+        *,
+        algorithm: ExpertAlgorithm | None = None,
+        loss: Any = "auto",
+        combine: str = "average",
+        memory: Snapshots | str | None = "auto",
+        rounds: str = "batch",
+        batch_size: int = 100,
+        on_error: str = "warn",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        record: int | None = None,
+    ) -> None:
+        super().__init__(
+            estimators,
+            algorithm,
+            loss,
+            combine,
+            memory,
+            rounds,
+            batch_size,
+            on_error,
+            n_jobs,
+            random_state,
+            record,
+        )
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
+        """Forget everything, and learn the rows in one pass, in rounds of ``batch_size``; :meth:`partial_fit` goes on.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            In the order of time.
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+            For the losses, and for the experts' training.
+        **params : dict
+            What the experts ask for, with metadata routing.
+
+        Returns
+        -------
+        self
+        """
+        with self._unchanged_on_error():
+            self._check_parameters()
+            check_classification_targets(y)
+            self.classes_ = np.unique(y)
+            return self._fit(X, y, sample_weight, params)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, **params: Any) -> Self:
+        """A round: the experts predict the rows, are charged, and learn them.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        classes : array-like of shape (n_classes,), optional
+            All classes that will ever come; needed on the first call.
+        sample_weight : array-like of shape (n_samples,), optional
+            For the losses, and for the experts' training.
+        **params : dict
+            What the experts ask for, with metadata routing.
+
+        Returns
+        -------
+        self
+        """
+        with self._unchanged_on_error():
+            if not self.__sklearn_is_fitted__():
+                self._check_parameters()
+            _check_partial_fit_first_call(self, classes)
+            return self._partial_fit(X, y, sample_weight, params)
+
+    def predict(self, X: Any) -> Any:
+        """The likeliest class of each row."""
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Class probabilities, in the order of ``classes_``."""
+        mixture = self._mixture(X)
+        total = mixture.sum(axis=1, keepdims=True)
+        return np.divide(mixture, total, out=np.full_like(mixture, 1.0 / len(self.classes_)), where=total > 0.0)
+
+    def _default_pool(self, seed: int | None) -> list[tuple[str, Any]]:
+        return classifiers(seed)
+
+    def _score(self) -> ClassScore:
+        return ClassScore(self.loss)
+
+    def _columns(self) -> list[str]:
+        return [str(label) for label in self.classes_]
+
+    def _check_targets(self, y: Any) -> tuple[Any, Any]:
+        if len(self.classes_) < 2:
+            raise ValueError(f"at least two classes are needed; there is just one class, {self.classes_[0]!r}")
+        y = column_or_1d(y, warn=True)
+        check_classification_targets(y)
+        unknown = ~np.isin(y, self.classes_)
+        if unknown.any():
+            row = int(unknown.argmax())
+            raise ValueError(f"label {y[row]!r} of row {row} is not among the classes {self.classes_.tolist()!r}")
+        return y, np.searchsorted(self.classes_, y)

@@ -1,0 +1,57 @@
+"""A Pipeline that learns from a stream."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
+
+
+class IncrementalPipeline(Pipeline):
+    """scikit-learn's Pipeline with ``partial_fit``, to stream through scalers and the like.
+
+    Each step takes in the rows by its own ``partial_fit``, then transforms them for the next. A step without
+    ``partial_fit`` is fine if it needs no fitting, such as ``Normalizer`` or ``FunctionTransformer``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.linear_model import SGDClassifier
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from ltm_sklearn.ensemble import IncrementalPipeline
+    >>> X, y = make_classification(random_state=0)
+    >>> model = IncrementalPipeline([("scale", StandardScaler()), ("sgd", SGDClassifier(random_state=0))])
+    >>> for rows in (slice(0, 50), slice(50, 100)):
+    ...     model = model.partial_fit(X[rows], y[rows], classes=[0, 1])
+    >>> model.score(X, y) > 0.8
+    True
+    """
+
+    @available_if(lambda self: hasattr(self._final_estimator, "partial_fit"))
+    def partial_fit(self, X: Any, y: Any = None, **params: Any) -> Self:
+        """Take in rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,), optional
+        **params : dict
+            Of the last step's ``partial_fit``: ``classes``, ``sample_weight``.
+
+        Returns
+        -------
+        self
+        """
+        self._validate_steps()
+        steps = list(self._iter(with_final=False))
+        for _, name, step in steps:
+            if not hasattr(step, "partial_fit") and get_tags(step).requires_fit:
+                raise TypeError(f"step {name!r} ({type(step).__name__}) has no partial_fit: it cannot follow a stream")
+        for _, _, step in steps:
+            if hasattr(step, "partial_fit"):
+                step.partial_fit(X, y)
+            X = step.transform(X)
+        self._final_estimator.partial_fit(X, y, **params)
+        return self

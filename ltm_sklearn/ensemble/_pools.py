@@ -1,0 +1,39 @@
+"""The experts that are used when none are given: few, cheap, and unlike each other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
+from sklearn.linear_model import Ridge, SGDClassifier, SGDRegressor
+from sklearn.naive_bayes import GaussianNB
+from sklearn.preprocessing import StandardScaler
+
+from ._pipeline import IncrementalPipeline
+from ._window import SlidingWindow
+
+
+def classifiers(seed: int | None) -> list[tuple[str, Any]]:
+    """Naive Bayes, two logistic regressions of different pace, and a forest on the latest rows."""
+
+    def logistic(rate: float) -> Any:
+        sgd = SGDClassifier(loss="log_loss", learning_rate="constant", eta0=rate, alpha=1e-5, random_state=seed or 0)
+        return IncrementalPipeline([("scale", StandardScaler()), ("sgd", sgd)])
+
+    forest = ExtraTreesClassifier(30, random_state=seed or 0)
+    return [
+        ("bayes", GaussianNB()),
+        ("logistic", logistic(0.1)),
+        ("nimble", logistic(1.0)),
+        ("forest", SlidingWindow(forest)),
+    ]
+
+
+def regressors(seed: int | None) -> list[tuple[str, Any]]:
+    """A linear model that never forgets, one of the latest rows, and a forest on them."""
+    sgd = SGDRegressor(random_state=seed or 0)
+    return [
+        ("linear", IncrementalPipeline([("scale", StandardScaler()), ("sgd", sgd)])),
+        ("ridge", SlidingWindow(Ridge())),
+        ("forest", SlidingWindow(ExtraTreesRegressor(30, random_state=seed or 0))),
+    ]

@@ -1,0 +1,189 @@
+"""The regressor."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.utils import check_array
+from sklearn.utils.validation import column_or_1d
+
+from ..experts import ExpertAlgorithm
+from ..experts._validation import Floats
+from ..losses import TargetScore
+from ..memory import Snapshots
+from ._base import LongTermMemoryEnsemble
+from ._callbacks import with_callbacks
+from ._pools import regressors
+
+
+class LongTermMemoryRegressor(RegressorMixin, LongTermMemoryEnsemble):
+    """Several regressors on a stream, weighted by who is right now, with a memory of what was right before.
+
+    As :class:`LongTermMemoryClassifier`, for numbers. The range of the targets need not be known: predictions are
+    clipped to the range seen so far, widened by its width on both sides, and losses are measured against the widest
+    gap between experts of late.
+
+    Parameters
+    ----------
+    estimators : list of (str, estimator) pairs, optional
+        The experts. Those without ``partial_fit`` are fitted on a :class:`SlidingWindow`; a ``FrozenEstimator`` takes
+        part and is never trained; ``"drop"`` takes one out. None: a small pool for dense rows of numbers.
+    algorithm : ExpertAlgorithm, optional
+        Any of :mod:`ltm_sklearn.experts`. None: ``LongTermMemory()``.
+    loss : {"auto", "squared", "absolute", "pinball"}, RegressionLoss or callable, default="auto"
+        "auto" is "squared"; ``ltm_sklearn.losses.Pinball(0.9)`` aims at a quantile. A callable takes targets and
+        predictions, shape (n,) both, and returns losses of any scale. Where the predictions are averaged and the loss
+        has a ``gradient``, experts are charged its linear part at the mixture, so that the ensemble competes with the
+        best convex combination of them.
+    combine : {"average", "leader", "sample"}, default="average"
+        Average the experts' predictions by weight, follow the one with the largest weight, or draw one for each
+        round, as the paper does.
+    memory : "auto", Snapshots or None, default="auto"
+        Which copies of the experts are kept; "auto" is ``Snapshots()``.
+    rounds : {"batch", "row"}, default="batch"
+        What is a round: a call of :meth:`partial_fit`, the mean loss of its rows being one loss; or each row, for
+        batches that were gathered only to save time, though the targets came one by one. Experts learn with each call.
+    batch_size : int, default=100
+        Rows a round in :meth:`fit`.
+    on_error : {"warn", "raise"}, default="warn"
+        When an expert fails or predicts NaN: let it sleep in that round, with a warning, or raise its error and leave
+        everything as it was (which costs a copy of each learner a round).
+    n_jobs : int, optional
+        Experts side by side, through joblib.
+    random_state : int, RandomState or None, default=None
+        Seeds the draws of ``combine="sample"`` and the default pool. Experts of your own have seeds of their own.
+    record : int, optional
+        Keep at most this many records in ``history_``; on a longer stream neighbouring rounds are averaged.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_experts,)
+        The weights now.
+    leader_ : str
+        Name of the expert with the largest weight.
+    experts_ : list
+        For each expert its name, kind ("live", "young", "snapshot", "frozen"), the rows seen when it was born, its
+        weight now, its mean weight and its mean loss since it joined.
+    loss_ : ndarray of shape (n_experts,)
+        Mean loss of each expert since it joined.
+    n_rounds_, n_samples_seen_ : int
+        Rounds and rows so far.
+    history_ : list
+        With ``record``: rounds with their loss and the experts' weights and losses.
+    estimators_, named_estimators_ : list, Bunch
+        The live and frozen estimators.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        When the rows have names.
+
+    Examples
+    --------
+    Two concepts take turns, and each return costs less than the last:
+
+    >>> import numpy as np
+    >>> from sklearn.linear_model import SGDRegressor
+    >>> from ltm_sklearn import LongTermMemoryRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> model = LongTermMemoryRegressor([("sgd", SGDRegressor(random_state=0))])
+    >>> for phase in range(6):
+    ...     lost = 0.0
+    ...     for batch in range(50):
+    ...         X = rng.normal(size=(10, 2))
+    ...         y = 1e6 * (X[:, 0] if phase % 2 else X[:, 1])
+    ...         if model.__sklearn_is_fitted__():
+    ...             lost += np.mean((model.predict(X) / 1e6 - y / 1e6) ** 2)
+    ...         model = model.partial_fit(X, y)
+    ...     print(f"{lost:.1f}")
+    """
+
+    def __init__(
+        self,
+        estimators: list[tuple[str, Any]] | None = None,
+        *,
+        algorithm: ExpertAlgorithm | None = None,
+        loss: Any = "auto",
+        combine: str = "average",
+        memory: Snapshots | str | None = "auto",
+        rounds: str = "batch",
+        batch_size: int = 100,
+        on_error: str = "warn",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        record: int | None = None,
+    ) -> None:
+        super().__init__(
+            estimators,
+            algorithm,
+            loss,
+            combine,
+            memory,
+            rounds,
+            batch_size,
+            on_error,
+            n_jobs,
+            random_state,
+            record,
+        )
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
+        """Forget everything, and learn the rows in one pass, in rounds of ``batch_size``; :meth:`partial_fit` goes on.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            In the order of time.
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+            For the losses, and for the experts' training.
+        **params : dict
+            What the experts ask for, with metadata routing.
+
+        Returns
+        -------
+        self
+        """
+        with self._unchanged_on_error():
+            self._check_parameters()
+            return self._fit(X, y, sample_weight, params)
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
+        """A round: the experts predict the rows, are charged, and learn them.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+            For the losses, and for the experts' training.
+        **params : dict
+            What the experts ask for, with metadata routing.
+
+        Returns
+        -------
+        self
+        """
+        with self._unchanged_on_error():
+            if not self.__sklearn_is_fitted__():
+                self._check_parameters()
+            return self._partial_fit(X, y, sample_weight, params)
+
+    def predict(self, X: Any) -> Floats:
+        """The experts' combined prediction of each row."""
+        return self._mixture(X)[:, 0]
+
+    def _default_pool(self, seed: int | None) -> list[tuple[str, Any]]:
+        return regressors(seed)
+
+    def _score(self) -> TargetScore:
+        return TargetScore(self.loss, average=self.combine == "average")
+
+    def _columns(self) -> list[str]:
+        return []
+
+    def _check_targets(self, y: Any) -> tuple[Any, Any]:
+        y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", estimator=self)
+        y = column_or_1d(y, warn=True)
+        return y, y

@@ -1,0 +1,86 @@
+"""scikit-learn's models as the engine sees them."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from inspect import signature
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import _num_samples
+
+from ..experts._validation import Floats
+from ._window import SlidingWindow
+
+
+@dataclass(frozen=True)
+class SklearnModels:
+    """Predicts with, trains, copies and makes scikit-learn estimators."""
+
+    estimators: dict[str, Any]  #: by name, as given
+    classes: Any  #: None for regressors
+    params: dict[str, Any]  #: by name: what its training takes beside the rows
+
+    def fresh(self, source: str) -> Any:
+        """An untrained clone; one that only knows ``fit`` gets a sliding window."""
+        model = clone(self.estimators[source])
+        return model if hasattr(model, "partial_fit") else SlidingWindow(model)
+
+    def copy(self, model: Any) -> Any:
+        """A copy to keep, which will not be trained."""
+        return model.without_rows() if isinstance(model, SlidingWindow) else copy.deepcopy(model)
+
+    def predict(self, model: Any, X: Any) -> Floats:
+        """Probabilities in the order of ``classes``, or one column of numbers."""
+        with np.errstate(all="ignore"):  # what comes of it, NaN or infinite, is looked at
+            return self._predict(model, X)
+
+    def _predict(self, model: Any, X: Any) -> Floats:
+        if self.classes is None:
+            return np.asarray(model.predict(X), dtype=np.float64).reshape(_num_samples(X), 1)
+        if hasattr(model, "predict_proba"):
+            probabilities = np.asarray(model.predict_proba(X), dtype=np.float64)
+            if np.array_equal(model.classes_, self.classes):
+                return probabilities
+            return self._aligned(model.classes_, probabilities)
+        labels = model.predict(X)
+        known = np.unique(labels)
+        return self._aligned(known, (labels[:, np.newaxis] == known).astype(np.float64))
+
+    def _aligned(self, known: Any, probabilities: Floats) -> Floats:
+        """Columns put where the ensemble has their classes; those of classes that it has not are left out."""
+        at = np.minimum(np.searchsorted(self.classes, known), len(self.classes) - 1)
+        shared = self.classes[at] == known
+        aligned = np.zeros((len(probabilities), len(self.classes)))
+        aligned[:, at[shared]] = probabilities[:, shared]
+        return aligned
+
+    def learn(self, source: str, model: Any, X: Any, y: Any, first: bool) -> Any:
+        """``partial_fit``, with the classes on the first call."""
+        params = dict(self.params.get(source, {}))
+        if first and self.classes is not None:
+            params["classes"] = self.classes
+        return model.partial_fit(X, y, **params)
+
+
+def is_frozen(estimator: Any) -> bool:
+    """Whether an expert is never trained. FrozenEstimator hands ``partial_fit`` on to what it holds."""
+    return isinstance(estimator, FrozenEstimator)
+
+
+def training_method(estimator: Any) -> str:
+    """The method by which an expert is trained in the end."""
+    return "partial_fit" if hasattr(estimator, "partial_fit") else "fit"
+
+
+def takes_sample_weight(estimator: Any) -> bool:
+    """Whether an expert's training takes ``sample_weight``; a pipeline asks its last step."""
+    if isinstance(estimator, Pipeline):
+        return takes_sample_weight(estimator.steps[-1][1])
+    if isinstance(estimator, SlidingWindow):
+        return takes_sample_weight(estimator.estimator)
+    return "sample_weight" in signature(getattr(estimator, training_method(estimator))).parameters

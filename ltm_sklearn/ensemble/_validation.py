@@ -1,0 +1,46 @@
+"""Checks of rows that are handed on to other estimators."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_array, get_tags
+from sklearn.utils.validation import _check_sample_weight, validate_data
+
+from ..experts._validation import Floats
+
+
+def check_rows(estimator: Any, X: Any, reset: bool) -> Any:
+    """Rows that agree with those seen before: frames as they are, so that experts see the names, the rest as arrays."""
+    tags = get_tags(estimator).input_tags
+    checks: dict[str, Any] = {"accept_sparse": tags.sparse, "ensure_all_finite": not tags.allow_nan}
+    if not hasattr(X, "columns"):
+        return validate_data(estimator, X, reset=reset, dtype="numeric", **checks)
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    numbers = _numbers_of(X)
+    if numbers is not None:  # other columns are up to the experts' own preprocessing
+        check_array(numbers, dtype=None, estimator=estimator, input_name="X", **checks)
+    elif len(X) == 0:
+        raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
+    return X
+
+
+def _numbers_of(frame: Any) -> Any:
+    """The frame itself if all its columns are numeric, else None."""
+    dtypes = frame.dtypes
+    if hasattr(dtypes, "to_numpy"):  # pandas
+        kinds = [getattr(dtype, "kind", "O") for dtype in dtypes]
+        return frame if all(kind in "biuf" for kind in kinds) else None
+    numeric = all(getattr(dtype, "is_numeric", lambda: False)() for dtype in dtypes)  # polars
+    return frame.to_numpy() if numeric else None
+
+
+def check_weights(sample_weight: Any, X: Any) -> Floats | None:
+    """Weights of the rows, not negative and not all zero; None stays None."""
+    if sample_weight is None:
+        return None
+    weights: Floats = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    if not weights.sum() > 0.0:
+        raise ValueError("sample_weight must have a positive sum: all rows have weight zero")
+    return weights

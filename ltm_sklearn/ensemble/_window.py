@@ -1,0 +1,163 @@
+"""Estimators that only know ``fit``, on a stream."""
+
+from __future__ import annotations
+
+import copy
+import sys
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
+from sklearn.dummy import DummyClassifier
+from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _num_samples, check_consistent_length, check_is_fitted, column_or_1d
+
+from ..experts._validation import Floats, check_count, check_number
+from ._validation import check_rows, check_weights
+
+
+class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
+    """Gives ``partial_fit`` to an estimator that only has ``fit``: it is fitted anew on the latest rows.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A classifier or regressor.
+    window : int, default=1000
+        How many of the latest rows it is fitted on.
+    refit : float, default=0.1
+        Fit again when so many rows have come, as a share of those held: with a full window of 1,000 rows every 100
+        rows, and more often while the window fills. 0: with every call.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        As fitted last.
+    classes_ : ndarray of shape (n_classes,)
+        Of a classifier: all classes, also those not in the window.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from ltm_sklearn.ensemble import SlidingWindow
+    >>> X, y = make_classification(random_state=0)
+    >>> model = SlidingWindow(KNeighborsClassifier(3), window=60)
+    >>> for rows in (slice(0, 50), slice(50, 100)):
+    ...     model = model.partial_fit(X[rows], y[rows], classes=[0, 1])
+    >>> model.estimator_.n_samples_fit_
+    60
+    """
+
+    def __init__(self, estimator: Any, *, window: int = 1000, refit: float = 0.1) -> None:
+        self.estimator = estimator
+        self.window = window
+        self.refit = refit
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Forget everything and fit on the last ``window`` rows of ``X``."""
+        for name in ("estimator_", "classes_", "_held", "_new_rows"):
+            self.__dict__.pop(name, None)
+        classes = None
+        if is_classifier(self):
+            check_classification_targets(y)
+            classes = np.unique(y)
+        return self.partial_fit(X, y, classes, sample_weight)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Take in rows, and fit again if enough of them are new.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        classes : array-like of shape (n_classes,), optional
+            Of a classifier: all classes; needed on the first call.
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        self
+        """
+        check_count("window", self.window)
+        check_number("refit", self.refit, 0.0, 1.0)
+        X = check_rows(self, X, reset=not hasattr(self, "_held"))
+        y = column_or_1d(y, warn=True)
+        check_consistent_length(X, y)
+        if is_classifier(self) and not hasattr(self, "classes_"):
+            if classes is None:
+                raise ValueError("classes must be passed on the first call to partial_fit.")
+            self.classes_ = np.unique(classes)
+        weights = check_weights(sample_weight, X)
+        rows = [X, y, np.ones(len(y)) if weights is None else weights]
+        held = [_stacked(old, new) for old, new in zip(self._held, rows, strict=True)] if self._holds_rows() else rows
+        n_rows = _num_samples(held[0])
+        if n_rows > self.window:
+            held = [_safe_indexing(part, slice(n_rows - self.window, n_rows)) for part in held]
+        self._weighted = weights is not None or getattr(self, "_weighted", False)
+        self._held = held
+        self._new_rows = getattr(self, "_new_rows", 0) + len(y)
+        if not hasattr(self, "estimator_") or self._new_rows >= self.refit * len(held[1]):
+            self._fit_window()
+        return self
+
+    def _holds_rows(self) -> bool:
+        return hasattr(self, "_held")
+
+    def _fit_window(self) -> None:
+        X, y, weights = self._held
+        # Of one class there is nothing to learn, and many classifiers refuse to.
+        one_class = is_classifier(self) and (y == y[0]).all()
+        estimator = DummyClassifier(strategy="most_frequent") if one_class else clone(self.estimator)
+        self.estimator_ = estimator.fit(X, y, **({"sample_weight": weights} if self._weighted else {}))
+        self._new_rows = 0
+
+    def predict(self, X: Any) -> Any:
+        """Predictions of the estimator as fitted last."""
+        check_is_fitted(self, "estimator_")
+        return self.estimator_.predict(check_rows(self, X, reset=False))
+
+    @available_if(lambda self: hasattr(self.estimator, "predict_proba"))
+    def predict_proba(self, X: Any) -> Floats:
+        """Class probabilities, in the order of ``classes_``; 0 for classes that are not in the window."""
+        check_is_fitted(self, "estimator_")
+        X = check_rows(self, X, reset=False)
+        probabilities = np.zeros((_num_samples(X), len(self.classes_)))
+        probabilities[:, np.searchsorted(self.classes_, self.estimator_.classes_)] = self.estimator_.predict_proba(X)
+        return probabilities
+
+    def without_rows(self) -> Self:
+        """A copy that can predict but holds no rows, for keeping. Fitting replaces ``estimator_``, so it is shared."""
+        light = copy.copy(self)
+        light.__dict__.pop("_held", None)
+        return light
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator)
+        tags.estimator_type = inner.estimator_type
+        tags.classifier_tags = inner.classifier_tags
+        tags.regressor_tags = inner.regressor_tags
+        tags.target_tags.required = True
+        tags.input_tags.sparse = inner.input_tags.sparse
+        tags.input_tags.allow_nan = inner.input_tags.allow_nan
+        return tags
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy of a classifier, R² of a regressor."""
+        from sklearn.metrics import accuracy_score, r2_score
+
+        metric = accuracy_score if is_classifier(self) else r2_score
+        return float(metric(y, self.predict(X), sample_weight=sample_weight))
+
+
+def _stacked(old: Any, new: Any) -> Any:
+    if sp.issparse(old):
+        return sp.vstack([old, new], format="csr")
+    library = sys.modules.get(type(old).__module__.partition(".")[0])
+    if hasattr(old, "columns") and hasattr(library, "concat"):  # pandas and polars
+        return library.concat([old, new])  # type: ignore[union-attr]
+    return np.concatenate([old, new])

@@ -1,0 +1,233 @@
+"""From targets and predictions to losses in [0, 1], which is what the expert algorithms learn from.
+
+Two kinds of scores share two methods, ``losses`` and ``rescale``, so that the engine need not know which it has:
+:class:`ClassScore` knows the range of its losses beforehand, :class:`TargetScore` learns it on the way.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .experts._validation import Floats, check_number, check_option
+
+#: Probabilities below this are as good as this one to the log loss.
+SMALLEST_PROBABILITY = 1e-3
+
+#: Where the range of losses has not been reached for this many rounds, it has fallen by a factor e.
+RANGE_MEMORY = 1e4
+
+#: Losses beyond this are as good as this one; their differences stay finite.
+LARGEST = 1e300
+
+
+# Classification ---------------------------------------------------------------------------------------------------
+
+
+def zero_one(y: NDArray[np.intp], probabilities: Floats) -> Floats:
+    """1 where the likeliest class is not the true one."""
+    return (probabilities.argmax(axis=-1) != y).astype(np.float64)
+
+
+def brier(y: NDArray[np.intp], probabilities: Floats) -> Floats:
+    """Half the squared distance of the probabilities from the truth, ``½ Σ_c (p(c) - [c = y])²``."""
+    truth = np.eye(probabilities.shape[-1])[y]
+    squared: Floats = ((probabilities - truth) ** 2).sum(axis=-1)
+    return squared / 2.0
+
+
+def log(y: NDArray[np.intp], probabilities: Floats) -> Floats:
+    """``-ln p(y)``, with p at least 1/1000, over ln 1000."""
+    of_truth = np.take_along_axis(probabilities, np.broadcast_to(y, probabilities.shape[:-1])[..., None], -1)[..., 0]
+    return np.log(np.clip(of_truth, SMALLEST_PROBABILITY, 1.0)) / np.log(SMALLEST_PROBABILITY)
+
+
+CLASS_LOSSES: dict[str, Callable[[Any, Floats], Floats]] = {"zero_one": zero_one, "brier": brier, "log": log}
+
+
+class ClassScore:
+    """Losses of class probabilities.
+
+    Parameters
+    ----------
+    loss : {"auto", "zero_one", "brier", "log"} or callable
+        A callable takes the true classes' indices, shape (n_rows,), and the probabilities, shape (n_rows, n_classes),
+        and returns losses in [0, 1], shape (n_rows,). "auto" is "zero_one".
+    """
+
+    uses_gradient = False
+
+    def __init__(self, loss: str | Callable[..., Any]) -> None:
+        if not callable(loss):
+            check_option("loss", loss, ("auto", *CLASS_LOSSES))
+        self._own = loss if callable(loss) else None
+        self._loss = loss if callable(loss) else CLASS_LOSSES["zero_one" if loss == "auto" else loss]
+
+    def observe(self, y: NDArray[np.intp]) -> None:
+        """Nothing is to be learned from the targets."""
+
+    def tame(self, predictions: Floats) -> Floats:
+        """Probabilities are bounded as they are."""
+        return predictions
+
+    def losses(self, y: NDArray[np.intp], predictions: Floats, mixture: Floats | None) -> Floats:
+        """Losses (n_experts, n_rows) of predictions (n_experts, n_rows, n_classes)."""
+        if self._own is None:
+            return self._loss(y, predictions)
+        return np.stack([_own_loss(self._own, y, of_expert) for of_expert in predictions])
+
+    def mixture_loss(self, y: NDArray[np.intp], mixture: Floats) -> Floats:
+        """Losses (n_rows,) of what was issued."""
+        return self.losses(y, mixture[np.newaxis], None)[0]
+
+    def agreement(self, one: Floats, other: Floats) -> float:
+        """Share of the rows on which two models see the same class as likeliest."""
+        return float((one.argmax(axis=1) == other.argmax(axis=1)).mean())
+
+    def rescale(self, losses: Floats) -> Floats:
+        """Losses are in [0, 1] already."""
+        if self._own is not None and (losses.min(initial=0.0) < 0.0 or losses.max(initial=1.0) > 1.0):
+            raise ValueError(f"loss must return values in [0, 1]; got {losses.min()} to {losses.max()}")
+        return losses
+
+
+def _own_loss(loss: Callable[..., Any], y: Any, predictions: Floats) -> Floats:
+    values = np.asarray(loss(y, predictions), dtype=np.float64)
+    if values.shape != y.shape:
+        raise ValueError(f"loss must return one value a row, shape {y.shape}; got shape {values.shape}")
+    return values
+
+
+# Regression -------------------------------------------------------------------------------------------------------
+
+
+class RegressionLoss(ABC):
+    """A loss of real predictions, convex in them, with its derivative."""
+
+    @abstractmethod
+    def __call__(self, y: Floats, prediction: Floats) -> Floats: ...
+
+    @abstractmethod
+    def gradient(self, y: Floats, prediction: Floats) -> Floats:
+        """Derivative with respect to the prediction."""
+
+
+@dataclass(frozen=True)
+class Squared(RegressionLoss):
+    """``(ŷ - y)²``: aims at the mean."""
+
+    def __call__(self, y: Floats, prediction: Floats) -> Floats:
+        return (prediction - y) ** 2
+
+    def gradient(self, y: Floats, prediction: Floats) -> Floats:
+        return 2.0 * (prediction - y)
+
+
+@dataclass(frozen=True)
+class Absolute(RegressionLoss):
+    """``|ŷ - y|``: aims at the median."""
+
+    def __call__(self, y: Floats, prediction: Floats) -> Floats:
+        return np.abs(prediction - y)
+
+    def gradient(self, y: Floats, prediction: Floats) -> Floats:
+        return np.sign(prediction - y)
+
+
+@dataclass(frozen=True)
+class Pinball(RegressionLoss):
+    """``max(q (y - ŷ), (1 - q) (ŷ - y))``: aims at the quantile q."""
+
+    quantile: float = 0.5
+
+    def __post_init__(self) -> None:
+        check_number("quantile", self.quantile, 0.0, 1.0, low_open=True, high_open=True)
+
+    def __call__(self, y: Floats, prediction: Floats) -> Floats:
+        error = y - prediction
+        return np.maximum(self.quantile * error, (self.quantile - 1.0) * error)
+
+    def gradient(self, y: Floats, prediction: Floats) -> Floats:
+        slope = np.where(prediction > y, 1.0 - self.quantile, -self.quantile)
+        return np.where(prediction == y, 0.0, slope)
+
+
+LOSSES: dict[str, RegressionLoss] = {"squared": Squared(), "absolute": Absolute(), "pinball": Pinball()}
+
+
+class TargetScore:
+    """Losses of real predictions, on whatever scale the targets turn out to be.
+
+    Predictions are clipped to the range of the targets seen so far, widened by its own width on both sides: an expert
+    that runs away is just bad, however far it runs. Losses are what an expert lost beyond the best of the round, over
+    the widest such gap of late; the algorithms look at differences only. The widest gap fades, by a factor e in
+    10,000 rounds, or one monstrous outlier would blunt the losses for ever.
+
+    Parameters
+    ----------
+    loss : {"auto", "squared", "absolute", "pinball"} or callable
+        A callable takes targets and predictions, both of shape (n_rows,), and returns losses (n_rows,) of any scale;
+        if it has a method ``gradient`` with the same arguments, the gradient trick can be used. "auto" is "squared".
+    average : bool
+        Whether the predictions are averaged: then, where there is a gradient, expert i is charged the linearised loss
+        ``f'(ŷ) x_i`` at the mixture ŷ, which makes the bound one against the best convex combination.
+    """
+
+    def __init__(self, loss: str | Callable[..., Any], average: bool) -> None:
+        if not callable(loss):
+            check_option("loss", loss, ("auto", *LOSSES))
+        self._loss: Any = loss if callable(loss) else LOSSES["squared" if loss == "auto" else loss]
+        self.uses_gradient = average and hasattr(self._loss, "gradient")
+        self.low, self.high = np.inf, -np.inf
+        self.widest_gap = 0.0
+
+    def observe(self, y: Floats) -> None:
+        """Widen the range of the targets."""
+        knew_a_scale = self.high > self.low
+        self.low, self.high = min(self.low, float(y.min())), max(self.high, float(y.max()))
+        if not knew_a_scale:
+            self.widest_gap = 0.0  # losses seen while the targets had no scale do not tell it
+
+    def tame(self, predictions: Floats) -> Floats:
+        """Predictions clipped to the widened range of the targets."""
+        width = self.high - self.low
+        if not width > 0.0:  # no target yet, or always the same one: nothing is known of their scale
+            return predictions
+        return np.clip(predictions, self.low - width, self.high + width)
+
+    def losses(self, y: Floats, predictions: Floats, mixture: Floats | None) -> Floats:
+        """Losses (n_experts, n_rows) of predictions (n_experts, n_rows, 1), linear around the mixture (n_rows, 1)."""
+        values = predictions[..., 0]
+        if mixture is not None:
+            # relative to the mixture, so that large values of the target do not cancel in the differences
+            return self._loss.gradient(y, mixture[:, 0]) * (values - mixture[:, 0])
+        return np.stack([_own_loss(self._loss, y, of_expert) for of_expert in values])
+
+    def mixture_loss(self, y: Floats, mixture: Floats) -> Floats:
+        """Losses (n_rows,) of what was issued, in the loss's own units."""
+        return _own_loss(self._loss, y, mixture[:, 0])
+
+    def agreement(self, one: Floats, other: Floats) -> float:
+        """1 less the mean distance of two models' predictions, over the range of the targets."""
+        width = self.high - self.low
+        distance = float(np.abs(self.tame(one) - self.tame(other)).mean())
+        return 1.0 - min(distance / width, 1.0) if width > 0.0 else float(distance == 0.0)
+
+    def rescale(self, losses: Floats) -> Floats:
+        """Losses (n_rounds, n_experts), NaN where asleep, in [0, 1]; learns the widest gap."""
+        asleep = np.isnan(losses)
+        losses = np.clip(losses, -LARGEST, LARGEST)
+        least = np.where(asleep, np.inf, losses).min(axis=1, keepdims=True)
+        beyond = losses - least
+        gaps = np.where(asleep, 0.0, beyond).max(axis=1)
+        fading = np.exp(-1.0 / RANGE_MEMORY)
+        widest = np.empty_like(gaps)
+        for at, gap in enumerate(gaps):
+            self.widest_gap = max(fading * self.widest_gap, float(gap))
+            widest[at] = self.widest_gap
+        return np.divide(beyond, widest[:, np.newaxis], out=np.where(asleep, np.nan, 0.0), where=widest[:, None] > 0.0)

@@ -1,0 +1,243 @@
+"""Which fitted models are kept, when they are copied, and which is given up when there are too many."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from ._models import Expert, Models
+from .experts._validation import Floats, check_count, check_number
+
+#: Snapshots of one learner are compared on about this many recent rows.
+ROWS_TO_COMPARE = 200
+
+#: A learner's ring holds this many copies, taken four times as often as snapshots are.
+RING_SIZE, COPIES_PER_SNAPSHOT = 2, 4
+
+#: Where there is no schedule, the ring and the grace of a new snapshot go by this many rows.
+ROWS_WITHOUT_SCHEDULE = 250
+
+
+class Pool(Protocol):
+    """What :class:`Snapshots` asks of the engine."""
+
+    experts: list[Expert]
+    n_rows: int
+
+    def admit(self, expert: Expert) -> None: ...
+
+    def dismiss(self, expert: Expert) -> None: ...
+
+
+class Score(Protocol):
+    """What :class:`Snapshots` asks of the score."""
+
+    def agreement(self, one: Floats, other: Floats) -> float: ...
+
+
+class DriftDetector(Protocol):
+    """Anything with River's interface of a drift detector."""
+
+    drift_detected: bool
+
+    def update(self, x: float) -> Any: ...
+
+
+class RisingLoss:
+    """Alarm when a learner's recent loss is far above its mean: an exponentially weighted moving average chart.
+
+    Parameters
+    ----------
+    weight_of_new : float
+        Weight of the newest loss in the recent one.
+    deviations : float
+        How many of its standard deviations the recent loss must lie above the mean.
+    warm_up : int
+        Losses to see before the first alarm.
+    """
+
+    def __init__(self, weight_of_new: float = 0.05, deviations: float = 4.0, warm_up: int = 30) -> None:
+        self.weight_of_new, self.deviations, self.warm_up = weight_of_new, deviations, warm_up
+        self._begin()
+
+    def _begin(self) -> None:
+        self.drift_detected = False
+        self._n, self._mean, self._squares, self._recent = 0, 0.0, 0.0, 0.0
+
+    def update(self, x: float) -> None:
+        """Take in a loss and set ``drift_detected``; after an alarm it begins anew."""
+        if self.drift_detected:
+            self._begin()
+        self._n += 1
+        step = x - self._mean
+        self._mean += step / self._n
+        self._squares += step * (x - self._mean)
+        if self._n == 1:
+            self._recent = x
+        self._recent += self.weight_of_new * (x - self._recent)
+        # A learner that was right so far has no variance: its first mistake alone should not count as a drift.
+        deviation = max(np.sqrt(self._squares / self._n), 0.1 * abs(self._mean))
+        share = self.weight_of_new / (2.0 - self.weight_of_new)
+        limit = self.deviations * deviation * np.sqrt(share)
+        self.drift_detected = bool(self._n >= self.warm_up and self._recent - self._mean > limit)
+
+
+@dataclass
+class _Learner:
+    """What is kept of one live learner between snapshots."""
+
+    detector: DriftDetector | None
+    rows: int = 0  #: since its last snapshot
+    ring: list[Any] = field(default_factory=list)  #: copies, the oldest first
+    rows_since_copy: int = 0
+
+
+class Snapshots(BaseEstimator):
+    """Concept memory: frozen copies of the learners, weighted as experts beside them.
+
+    Learners forget what they do not see, or blur it with what they see later. A copy that is never trained again does
+    neither; when its concept returns, the expert algorithm finds it within a few rounds.
+
+    Parameters
+    ----------
+    every : int or None, default=250
+        Copy each learner after so many rows. None: only at alarms.
+    on_drift : bool or drift detector, default=True
+        Copy a learner also when its loss rises: the copy is one from before the alarm. True uses a small built-in
+        detector; any object with River's ``update`` and ``drift_detected`` may be given, such as
+        ``river.drift.ADWIN()``.
+    max_size : int, default=20
+        How many snapshots are kept. The one with the lowest mean weight since it was taken is given up first.
+    restart : bool, default=True
+        Train a second, *young* learner beside each one, that begins afresh after each snapshot. Without it the copies
+        of a learner that never forgets are all blurred.
+    merge : float or None, default=0.98
+        A new snapshot replaces an old one of the same learner when the two agree on more than this share of recent
+        rows (in regression: when they differ by less than ``1 - merge`` of the targets' range in the mean).
+        None: never.
+
+    Examples
+    --------
+    >>> from ltm_sklearn import LongTermMemoryClassifier, Snapshots
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> LongTermMemoryClassifier([("nb", GaussianNB())], memory=Snapshots(every=500, on_drift=False))
+    LongTermMemoryClassifier(estimators=[('nb', GaussianNB())],
+                             memory=Snapshots(every=500, on_drift=False))
+    """
+
+    def __init__(
+        self,
+        every: int | None = 250,
+        *,
+        on_drift: bool | DriftDetector = True,
+        max_size: int = 20,
+        restart: bool = True,
+        merge: float | None = 0.98,
+    ) -> None:
+        self.every = every
+        self.on_drift = on_drift
+        self.max_size = max_size
+        self.restart = restart
+        self.merge = merge
+
+    def _check_parameters(self) -> None:
+        if self.every is not None:
+            check_count("every", self.every)
+        check_count("max_size", self.max_size)
+        check_number("merge", self.merge, 0.0, 1.0)
+        if not isinstance(self.restart, bool | np.bool_):
+            raise ValueError(f"restart={self.restart!r} must be True or False")
+        if not isinstance(self.on_drift, bool | np.bool_) and not hasattr(self.on_drift, "drift_detected"):
+            raise ValueError(f"on_drift={self.on_drift!r} is neither True, False nor a drift detector")
+        if self.every is None and self.on_drift is False:
+            raise ValueError("Snapshots with every=None and on_drift=False would never take one: use memory=None")
+
+
+class Remembering:
+    """A run of :class:`Snapshots`: called after each round, it copies, restarts, merges and evicts."""
+
+    def __init__(self, snapshots: Snapshots) -> None:
+        snapshots._check_parameters()
+        self.parameters = snapshots
+        self.learners: dict[str, _Learner] = {}
+        self.recent: list[tuple[int, Any]] = []  #: batches of rows on which snapshots are compared
+
+    def begin(self, pool: Pool, models: Models) -> None:
+        """Give each live learner a young one."""
+        for expert in [expert for expert in pool.experts if expert.kind == "live"]:
+            self.learners[expert.source] = _Learner(self._detector())
+            if self.parameters.restart:
+                pool.admit(Expert(f"{expert.source}@young", expert.source, "young", models.fresh(expert.source), 0))
+
+    def after_round(
+        self, pool: Pool, models: Models, score: Score, X: Any, n_rows: int, losses: dict[str, float]
+    ) -> None:
+        """Do what is due after a round of ``n_rows`` rows ``X``, in which the live learners lost ``losses``."""
+        if self.parameters.merge is not None:
+            self.recent.append((n_rows, X))
+            while sum(n for n, _ in self.recent) - self.recent[0][0] >= ROWS_TO_COMPARE:
+                del self.recent[0]
+        for source, learner in self.learners.items():
+            learner.rows += n_rows
+            learner.rows_since_copy += n_rows
+            alarm = self._alarm(learner, losses.get(source))
+            due = self.parameters.every is not None and learner.rows >= self.parameters.every
+            candidates = [expert for expert in pool.experts if expert.source == source and expert.learns]
+            best = min(candidates, key=lambda expert: expert.mean_loss_lately)
+            if not best.trained:
+                continue
+            if alarm or due:
+                model = learner.ring[0] if alarm and learner.ring else models.copy(best.model)
+                self._take(pool, models, score, source, model)
+                for expert in candidates:
+                    expert.lost_lately = expert.rounds_lately = 0.0
+                    if expert.kind == "young":
+                        expert.model, expert.trained, expert.born = models.fresh(source), False, pool.n_rows
+                learner.rows = learner.rows_since_copy = 0
+                learner.ring.clear()
+            elif learner.detector is not None and learner.rows_since_copy >= self._rows() // COPIES_PER_SNAPSHOT:
+                learner.ring = [*learner.ring, models.copy(best.model)][-RING_SIZE:]
+                learner.rows_since_copy = 0
+
+    def _rows(self) -> int:
+        return self.parameters.every or ROWS_WITHOUT_SCHEDULE
+
+    def _detector(self) -> DriftDetector | None:
+        on_drift = self.parameters.on_drift
+        if isinstance(on_drift, bool | np.bool_):
+            return RisingLoss() if on_drift else None
+        return copy.deepcopy(on_drift)
+
+    def _alarm(self, learner: _Learner, loss: float | None) -> bool:
+        if learner.detector is None or loss is None:
+            return False
+        learner.detector.update(loss)
+        return bool(learner.detector.drift_detected)
+
+    def _take(self, pool: Pool, models: Models, score: Score, source: str, model: Any) -> None:
+        """Let a snapshot join, in the seat of one that it agrees with if there is one."""
+        name = f"{source}@{pool.n_rows}"
+        snapshots = [expert for expert in pool.experts if expert.kind == "snapshot"]
+        if self.parameters.merge is not None:
+            answers = self._answers(models, model)
+            for old in snapshots:
+                if old.source == source and answers is not None:
+                    its_answers = self._answers(models, old.model)
+                    if its_answers is not None and score.agreement(answers, its_answers) > self.parameters.merge:
+                        old.model, old.name = model, name  # with the weight, and the past, of the old one
+                        return
+        if len(snapshots) >= self.parameters.max_size:
+            grown = [expert for expert in snapshots if pool.n_rows - expert.born >= 2 * self._rows()]
+            pool.dismiss(min(grown or snapshots, key=lambda expert: expert.long_term_weight))
+        pool.admit(Expert(name, source, "snapshot", model, pool.n_rows, trained=True))
+
+    def _answers(self, models: Models, model: Any) -> Floats | None:
+        """What a model says of the recent rows; None if it cannot."""
+        try:
+            return np.concatenate([models.predict(model, X) for _, X in self.recent])
+        except Exception:  # it will be reported when it is asked in a round
+            return None
