@@ -127,13 +127,11 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, TransformerMixin, MetaEstimat
             return
         kind = "classifier" if is_classifier(self) else "regressor"
         try:
-            names = [name for name, _ in self.estimators] or None
-            if names is None:
-                raise ValueError
+            names = [name for name, _ in self.estimators]
         except (TypeError, ValueError):
-            raise ValueError(
-                f"estimators={self.estimators!r} must be a non-empty list of (name, estimator) pairs"
-            ) from None
+            names = []
+        if not names:
+            raise ValueError(f"estimators={self.estimators!r} must be a non-empty list of (name, estimator) pairs")
         if not all(isinstance(name, str) for name in names):
             raise ValueError(f"estimators need strings for names; got {names!r}")
         self._validate_names(names)
@@ -186,10 +184,10 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, TransformerMixin, MetaEstimat
     def _fit(self, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]) -> Self:
         """One pass from scratch."""
         X = check_rows(self, X, reset=True)
+        y, targets = self._check_targets(y)
         check_consistent_length(X, y)
         weights = check_weights(sample_weight, X)
         self._routed("fit", weights, params)  # complains before anything is done
-        y, targets = self._check_targets(y)
         engine, models = self._start()
         batches = list(gen_batches(_num_samples(X), self.batch_size))
         for rows in announced(self, batches, X, y):
@@ -211,9 +209,9 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, TransformerMixin, MetaEstimat
         """Rows more."""
         first = not hasattr(self, "_engine")
         X = check_rows(self, X, reset=first)
+        y, targets = self._check_targets(y)
         check_consistent_length(X, y)
         weights = check_weights(sample_weight, X)
-        y, targets = self._check_targets(y)
         routed = self._routed("partial_fit", weights, params)
         engine, models = self._start() if first else (self._engine, self._models(self._estimators, {}))
         self._learn(engine, self._models(models.estimators, routed), X, y, targets, weights)

@@ -6,8 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
-from sklearn.utils.validation import column_or_1d
+from sklearn.utils.multiclass import _check_partial_fit_first_call
 
 from ..experts import ExpertAlgorithm
 from ..experts._validation import Floats
@@ -16,6 +15,7 @@ from ..memory import Snapshots
 from ._base import LongTermMemoryEnsemble
 from ._callbacks import with_callbacks
 from ._pools import classifiers
+from ._validation import check_labels
 
 
 class LongTermMemoryClassifier(ClassifierMixin, LongTermMemoryEnsemble):
@@ -151,7 +151,7 @@ class LongTermMemoryClassifier(ClassifierMixin, LongTermMemoryEnsemble):
         """
         with self._unchanged_on_error():
             self._check_parameters()
-            check_classification_targets(y)
+            y = check_labels(self, y)
             self.classes_ = np.unique(y)
             return self._fit(X, y, sample_weight, params)
 
@@ -181,7 +181,8 @@ class LongTermMemoryClassifier(ClassifierMixin, LongTermMemoryEnsemble):
 
     def predict(self, X: Any) -> Any:
         """The likeliest class of each row."""
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        probabilities = self.predict_proba(X)
+        return self.classes_[probabilities.argmax(axis=1)]
 
     def predict_proba(self, X: Any) -> Floats:
         """Class probabilities, in the order of ``classes_``."""
@@ -201,8 +202,7 @@ class LongTermMemoryClassifier(ClassifierMixin, LongTermMemoryEnsemble):
     def _check_targets(self, y: Any) -> tuple[Any, Any]:
         if len(self.classes_) < 2:
             raise ValueError(f"at least two classes are needed; there is just one class, {self.classes_[0]!r}")
-        y = column_or_1d(y, warn=True)
-        check_classification_targets(y)
+        y = check_labels(self, y)
         unknown = ~np.isin(y, self.classes_)
         if unknown.any():
             row = int(unknown.argmax())

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils import check_array
-from sklearn.utils.validation import column_or_1d
 
 from ..experts import ExpertAlgorithm
 from ..experts._validation import Floats
@@ -16,6 +13,7 @@ from ..memory import Snapshots
 from ._base import LongTermMemoryEnsemble
 from ._callbacks import with_callbacks
 from ._pools import regressors
+from ._validation import check_numbers
 
 
 class LongTermMemoryRegressor(RegressorMixin, LongTermMemoryEnsemble):
@@ -82,8 +80,7 @@ class LongTermMemoryRegressor(RegressorMixin, LongTermMemoryEnsemble):
     --------
     Two concepts take turns, and each return costs less than the last:
 
-    >>> import numpy as np
-    >>> from sklearn.linear_model import SGDRegressor
+    >>>     >>> from sklearn.linear_model import SGDRegressor
     >>> from ltm_sklearn import LongTermMemoryRegressor
     >>> rng = np.random.default_rng(0)
     >>> model = LongTermMemoryRegressor([("sgd", SGDRegressor(random_state=0))])
@@ -184,6 +181,5 @@ class LongTermMemoryRegressor(RegressorMixin, LongTermMemoryEnsemble):
         return []
 
     def _check_targets(self, y: Any) -> tuple[Any, Any]:
-        y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", estimator=self)
-        y = column_or_1d(y, warn=True)
+        y = check_numbers(self, y)
         return y, y

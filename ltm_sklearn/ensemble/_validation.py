@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import check_array, get_tags
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, column_or_1d, validate_data
 
 from ..experts._validation import Floats
 
@@ -14,7 +15,7 @@ from ..experts._validation import Floats
 def check_rows(estimator: Any, X: Any, reset: bool) -> Any:
     """Rows that agree with those seen before: frames as they are, so that experts see the names, the rest as arrays."""
     tags = get_tags(estimator).input_tags
-    checks: dict[str, Any] = {"accept_sparse": tags.sparse, "ensure_all_finite": not tags.allow_nan}
+    checks: dict[str, Any] = {"accept_sparse": "csr" if tags.sparse else False, "ensure_all_finite": not tags.allow_nan}
     if not hasattr(X, "columns"):
         return validate_data(estimator, X, reset=reset, dtype="numeric", **checks)
     validate_data(estimator, X, reset=reset, skip_check_array=True)
@@ -34,6 +35,27 @@ def _numbers_of(frame: Any) -> Any:
         return frame if all(kind in "biuf" for kind in kinds) else None
     numeric = all(getattr(dtype, "is_numeric", lambda: False)() for dtype in dtypes)  # polars
     return frame.to_numpy() if numeric else None
+
+
+def check_labels(estimator: Any, y: Any) -> Any:
+    """One class label a row."""
+    _require(estimator, y)
+    y = column_or_1d(y, warn=True)
+    check_classification_targets(y)
+    return y
+
+
+def check_numbers(estimator: Any, y: Any) -> Floats:
+    """One finite number a row."""
+    _require(estimator, y)
+    y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", estimator=estimator)
+    numbers: Floats = column_or_1d(y, warn=True)
+    return numbers
+
+
+def _require(estimator: Any, y: Any) -> None:
+    if y is None:
+        raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
 
 
 def check_weights(sample_weight: Any, X: Any) -> Floats | None:

@@ -12,11 +12,10 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
 from sklearn.dummy import DummyClassifier
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _num_samples, check_consistent_length, check_is_fitted, column_or_1d
+from sklearn.utils.validation import _num_samples, check_consistent_length, check_is_fitted
 
 from ..experts._validation import Floats, check_count, check_number
-from ._validation import check_rows, check_weights
+from ._validation import check_labels, check_numbers, check_rows, check_weights
 
 
 class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
@@ -61,10 +60,7 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
         """Forget everything and fit on the last ``window`` rows of ``X``."""
         for name in ("estimator_", "classes_", "_held", "_new_rows"):
             self.__dict__.pop(name, None)
-        classes = None
-        if is_classifier(self):
-            check_classification_targets(y)
-            classes = np.unique(y)
+        classes = np.unique(check_labels(self, y)) if is_classifier(self) else None
         return self.partial_fit(X, y, classes, sample_weight)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -85,7 +81,7 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
         check_count("window", self.window)
         check_number("refit", self.refit, 0.0, 1.0)
         X = check_rows(self, X, reset=not hasattr(self, "_held"))
-        y = column_or_1d(y, warn=True)
+        y = check_labels(self, y) if is_classifier(self) else check_numbers(self, y)
         check_consistent_length(X, y)
         if is_classifier(self) and not hasattr(self, "classes_"):
             if classes is None:
@@ -141,6 +137,8 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
         tags.estimator_type = inner.estimator_type
         tags.classifier_tags = inner.classifier_tags
         tags.regressor_tags = inner.regressor_tags
+        if tags.classifier_tags is not None:
+            tags.classifier_tags.multi_label = False
         tags.target_tags.required = True
         tags.input_tags.sparse = inner.input_tags.sparse
         tags.input_tags.allow_nan = inner.input_tags.allow_nan
