@@ -49,10 +49,10 @@ class _Settled:
     awake: Floats  #: (n_experts,): the part of the round in which each took part
     mixture_loss: float  #: of what was issued; NaN unless it is recorded
 
-    def losses_of_live(self, issued: Issued) -> dict[str, float]:
-        """The losses of the live learners that were awake, by name."""
-        accounts = zip(issued.experts, self.losses.tolist(), self.awake.tolist(), strict=True)
-        return {expert.name: loss for expert, loss, part in accounts if expert.kind == "live" and part > 0.0}
+    def losses_of_live(self, issued: Issued) -> Floats:
+        """The losses of the live learners that were awake."""
+        live = np.array([expert.kind == "live" for expert in issued.experts])
+        return self.losses[live & (self.awake > 0.0)]
 
 
 @dataclass
@@ -145,20 +145,22 @@ class Engine:
         said: list[Floats | None] = []
         for expert in experts:
             answer = next(answers) if expert.trained else None
+            if answer is not None and not isinstance(answer, _Failure) and len(answer) != n_rows:
+                answer = _Failure(ValueError(f"it has {len(answer)} predictions for {n_rows} rows"))
             if isinstance(answer, _Failure):
                 self._report(expert, "predict", answer)
                 answer = None
             said.append(answer)
         n_outputs = next((answer.shape[1] for answer in said if answer is not None), 1)
-        predictions = np.full((len(experts), n_rows, n_outputs), np.nan)
-        for at, answer in enumerate(said):
-            if answer is not None:
-                predictions[at] = answer
+        silence = np.full((n_rows, n_outputs), np.nan)
+        predictions = np.stack([silence if answer is None else answer for answer in said])
         awake = np.isfinite(predictions).all(axis=2)
-        for expert, answer, rows in zip(experts, said, awake, strict=True):
-            if answer is not None and not rows.all():
-                self._report(expert, "predict", _Failure(ValueError("its prediction is NaN or infinite")))
-        predictions = self.score.tame(np.where(awake[:, :, np.newaxis], predictions, 0.0))
+        if not awake.all():
+            for expert, answer, rows in zip(experts, said, awake, strict=True):
+                if answer is not None and not rows.all():
+                    self._report(expert, "predict", _Failure(ValueError("its prediction is NaN or infinite")))
+            predictions[~awake] = 0.0
+        predictions = self.score.tame(predictions)
         weights = self.weights()
         return Issued(experts, predictions, awake, weights, self._combined(predictions, awake, weights))
 
@@ -217,7 +219,7 @@ class Engine:
         if settled is not None:
             self._book(issued, settled, 1 if not self.each_row else n_rows)
         if self.memory is not None:
-            losses = {} if settled is None else settled.losses_of_live(issued)
+            losses = np.empty(0) if settled is None else settled.losses_of_live(issued)
             self.memory.after_round(self, models, score, X, n_rows, losses)
 
     def _settle(

@@ -16,25 +16,40 @@ class Record(NamedTuple):
 
 
 class History:
-    """Keeps at most ``limit`` records: when they are full, neighbours are averaged and the pace is halved."""
+    """Keeps at most ``limit`` records: when they are full, neighbours are averaged and the pace is halved.
+
+    Snapshots come and go, so a record of many rounds may speak of many experts: only the weightiest are kept, at most
+    twice as many as there ever were at a time.
+    """
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
         self.stride = 1
         self.records: list[Record] = []
+        self._most_experts = 0
 
     def add(self, record: Record) -> None:
         """Take in the next round."""
+        self._most_experts = max(self._most_experts, len(record.weights))
         if self.records and self.records[-1].n_rounds < self.stride:
-            self.records[-1] = _joined(self.records[-1], record)
+            self.records[-1] = self._joined(self.records[-1], record)
             return
         if len(self.records) == self.limit:
             pairs = [self.records[at : at + 2] for at in range(0, self.limit, 2)]
-            self.records = [pair[0] if len(pair) == 1 else _joined(*pair) for pair in pairs]
+            self.records = [pair[0] if len(pair) == 1 else self._joined(*pair) for pair in pairs]
             self.stride *= 2
             self.add(record)
             return
         self.records.append(record)
+
+    def _joined(self, first: Record, second: Record) -> Record:
+        joined = _joined(first, second)
+        if len(joined.weights) <= 2 * self._most_experts:
+            return joined
+        kept = sorted(joined.weights, key=joined.weights.__getitem__, reverse=True)[: 2 * self._most_experts]
+        weights = {name: joined.weights[name] for name in kept}
+        losses = {name: joined.losses[name] for name in kept if name in joined.losses}
+        return joined._replace(weights=weights, losses=losses)
 
 
 def _joined(first: Record, second: Record) -> Record:

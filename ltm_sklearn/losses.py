@@ -30,8 +30,9 @@ LARGEST = 1e300
 
 
 def zero_one(y: NDArray[np.intp], probabilities: Floats) -> Floats:
-    """1 where the likeliest class is not the true one."""
-    return (probabilities.argmax(axis=-1) != y).astype(np.float64)
+    """1 where the likeliest class is not the true one, or none has any chance."""
+    wrong: NDArray[np.bool_] = (probabilities.argmax(axis=-1) != y) | ~probabilities.any(axis=-1)
+    return wrong.astype(np.float64)
 
 
 def brier(y: NDArray[np.intp], probabilities: Floats) -> Floats:
@@ -96,10 +97,12 @@ class ClassScore:
         return losses
 
 
-def _own_loss(loss: Callable[..., Any], y: Any, predictions: Floats) -> Floats:
+def _own_loss(loss: Callable[..., Any], y: Any, predictions: Floats, name: str = "loss") -> Floats:
     values = np.asarray(loss(y, predictions), dtype=np.float64)
     if values.shape != y.shape:
-        raise ValueError(f"loss must return one value a row, shape {y.shape}; got shape {values.shape}")
+        raise ValueError(f"{name} must return one value a row, shape {y.shape}; got shape {values.shape}")
+    if np.isnan(values).any():  # which would pass for an expert that sleeps
+        raise ValueError(f"{name} must return numbers; got NaN for row {int(np.isnan(values).argmax())}")
     return values
 
 
@@ -203,14 +206,20 @@ class TargetScore:
     def losses(self, y: Floats, predictions: Floats, mixture: Floats | None) -> Floats:
         """Losses (n_experts, n_rows) of predictions (n_experts, n_rows, 1), linear around the mixture (n_rows, 1)."""
         values = predictions[..., 0]
-        if mixture is not None:
+        if mixture is None:
+            return np.stack([self._lost(y, of_expert) for of_expert in values])
+        with np.errstate(over="ignore"):
+            slope = _bounded(_own_loss(self._loss.gradient, y, mixture[:, 0], "gradient"))
             # relative to the mixture, so that large values of the target do not cancel in the differences
-            return self._loss.gradient(y, mixture[:, 0]) * (values - mixture[:, 0])
-        return np.stack([_own_loss(self._loss, y, of_expert) for of_expert in values])
+            return _bounded(slope * _bounded(values - mixture[:, 0]))
+
+    def _lost(self, y: Floats, values: Floats) -> Floats:
+        with np.errstate(over="ignore"):
+            return _bounded(_own_loss(self._loss, y, values))
 
     def mixture_loss(self, y: Floats, mixture: Floats) -> Floats:
         """Losses (n_rows,) of what was issued, in the loss's own units."""
-        return _own_loss(self._loss, y, mixture[:, 0])
+        return self._lost(y, mixture[:, 0])
 
     def agreement(self, one: Floats, other: Floats) -> float:
         """1 less the mean distance of two models' predictions, over the range of the targets."""
@@ -221,7 +230,7 @@ class TargetScore:
     def rescale(self, losses: Floats) -> Floats:
         """Losses (n_rounds, n_experts), NaN where asleep, in [0, 1]; learns the widest gap."""
         asleep = np.isnan(losses)
-        losses = np.clip(losses, -LARGEST, LARGEST)
+        losses = _bounded(losses)
         least = np.where(asleep, np.inf, losses).min(axis=1, keepdims=True)
         beyond = losses - least
         gaps = np.where(asleep, 0.0, beyond).max(axis=1)
@@ -231,3 +240,7 @@ class TargetScore:
             self.widest_gap = max(fading * self.widest_gap, float(gap))
             widest[at] = self.widest_gap
         return np.divide(beyond, widest[:, np.newaxis], out=np.where(asleep, np.nan, 0.0), where=widest[:, None] > 0.0)
+
+
+def _bounded(values: Floats) -> Floats:
+    return np.clip(values, -LARGEST, LARGEST)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,7 +14,7 @@ from .experts._validation import Floats, check_count, check_number
 #: Snapshots of one learner are compared on about this many recent rows.
 ROWS_TO_COMPARE = 200
 
-#: A learner's ring holds this many copies, taken four times as often as snapshots are.
+#: The ring holds this many copies, taken four times as often as snapshots are.
 RING_SIZE, COPIES_PER_SNAPSHOT = 2, 4
 
 #: Where there is no schedule, the ring and the grace of a new snapshot go by this many rows.
@@ -78,22 +77,14 @@ class RisingLoss:
         self._squares += step * (x - self._mean)
         if self._n == 1:
             self._recent = x
+        one_alone = min(x, self._recent) <= self._mean
         self._recent += self.weight_of_new * (x - self._recent)
-        # A learner that was right so far has no variance: its first mistake alone should not count as a drift.
+        # A learner that was right so far has no variance: its first mistake alone is no drift.
         deviation = max(np.sqrt(self._squares / self._n), 0.1 * abs(self._mean))
         share = self.weight_of_new / (2.0 - self.weight_of_new)
         limit = self.deviations * deviation * np.sqrt(share)
-        self.drift_detected = bool(self._n >= self.warm_up and self._recent - self._mean > limit)
-
-
-@dataclass
-class _Learner:
-    """What is kept of one live learner between snapshots."""
-
-    detector: DriftDetector | None
-    rows: int = 0  #: since its last snapshot
-    ring: list[Any] = field(default_factory=list)  #: copies, the oldest first
-    rows_since_copy: int = 0
+        rises = self._n >= self.warm_up and not one_alone and self._recent - self._mean > limit
+        self.drift_detected = bool(rises)
 
 
 class Snapshots(BaseEstimator):
@@ -105,16 +96,16 @@ class Snapshots(BaseEstimator):
     Parameters
     ----------
     every : int or None, default=250
-        Copy each learner after so many rows. None: only at alarms.
+        Copy the learner that did best since the last snapshot, after so many rows. None: only at alarms.
     on_drift : bool or drift detector, default=True
-        Copy a learner also when its loss rises: the copy is one from before the alarm. True uses a small built-in
+        Copy also when the learners' loss rises: the copy is one from before the alarm. True uses a small built-in
         detector; any object with River's ``update`` and ``drift_detected`` may be given, such as
         ``river.drift.ADWIN()``.
     max_size : int, default=20
         How many snapshots are kept. The one with the lowest mean weight since it was taken is given up first.
     restart : bool, default=True
-        Train a second, *young* learner beside each one, that begins afresh after each snapshot. Without it the copies
-        of a learner that never forgets are all blurred.
+        Train a second, *young* learner beside each one, that begins afresh after each snapshot. Without it all copies
+        of a learner that never forgets are blurred.
     merge : float or None, default=0.98
         A new snapshot replaces an old one of the same learner when the two agree on more than this share of recent
         rows (in regression: when they differ by less than ``1 - merge`` of the targets' range in the mean).
@@ -151,9 +142,10 @@ class Snapshots(BaseEstimator):
         check_number("merge", self.merge, 0.0, 1.0)
         if not isinstance(self.restart, bool | np.bool_):
             raise ValueError(f"restart={self.restart!r} must be True or False")
-        if not isinstance(self.on_drift, bool | np.bool_) and not hasattr(self.on_drift, "drift_detected"):
+        is_detector = hasattr(self.on_drift, "drift_detected") and not isinstance(self.on_drift, type)
+        if not isinstance(self.on_drift, bool | np.bool_) and not is_detector:
             raise ValueError(f"on_drift={self.on_drift!r} is neither True, False nor a drift detector")
-        if self.every is None and self.on_drift is False:
+        if self.every is None and isinstance(self.on_drift, bool | np.bool_) and not self.on_drift:
             raise ValueError("Snapshots with every=None and on_drift=False would never take one: use memory=None")
 
 
@@ -163,45 +155,48 @@ class Remembering:
     def __init__(self, snapshots: Snapshots) -> None:
         snapshots._check_parameters()
         self.parameters = snapshots
-        self.learners: dict[str, _Learner] = {}
+        self.detector = self._detector()
+        self.rows = 0  #: since the last snapshot
+        self.ring: list[tuple[str, Any]] = []  #: copies of the best learner and their sources, the oldest first
+        self.rows_since_copy = 0
         self.recent: list[tuple[int, Any]] = []  #: batches of rows on which snapshots are compared
 
     def begin(self, pool: Pool, models: Models) -> None:
         """Give each live learner a young one."""
         for expert in [expert for expert in pool.experts if expert.kind == "live"]:
-            self.learners[expert.source] = _Learner(self._detector())
             if self.parameters.restart:
                 pool.admit(Expert(f"{expert.source}@young", expert.source, "young", models.fresh(expert.source), 0))
 
-    def after_round(
-        self, pool: Pool, models: Models, score: Score, X: Any, n_rows: int, losses: dict[str, float]
-    ) -> None:
+    def after_round(self, pool: Pool, models: Models, score: Score, X: Any, n_rows: int, losses: Floats) -> None:
         """Do what is due after a round of ``n_rows`` rows ``X``, in which the live learners lost ``losses``."""
+        self.rows += n_rows
+        self.rows_since_copy += n_rows
         if self.parameters.merge is not None:
-            self.recent.append((n_rows, X))
+            self.recent.append((n_rows, copy.copy(X)))  # the caller may use its array again
             while sum(n for n, _ in self.recent) - self.recent[0][0] >= ROWS_TO_COMPARE:
                 del self.recent[0]
-        for source, learner in self.learners.items():
-            learner.rows += n_rows
-            learner.rows_since_copy += n_rows
-            alarm = self._alarm(learner, losses.get(source))
-            due = self.parameters.every is not None and learner.rows >= self.parameters.every
-            candidates = [expert for expert in pool.experts if expert.source == source and expert.learns]
-            best = min(candidates, key=lambda expert: expert.mean_loss_lately)
-            if not best.trained:
-                continue
-            if alarm or due:
-                model = learner.ring[0] if alarm and learner.ring else models.copy(best.model)
-                self._take(pool, models, score, source, model)
-                for expert in candidates:
-                    expert.lost_lately = expert.rounds_lately = 0.0
-                    if expert.kind == "young":
-                        expert.model, expert.trained, expert.born = models.fresh(source), False, pool.n_rows
-                learner.rows = learner.rows_since_copy = 0
-                learner.ring.clear()
-            elif learner.detector is not None and learner.rows_since_copy >= self._rows() // COPIES_PER_SNAPSHOT:
-                learner.ring = [*learner.ring, models.copy(best.model)][-RING_SIZE:]
-                learner.rows_since_copy = 0
+        learners = [expert for expert in pool.experts if expert.learns and expert.trained]
+        alarm = self._alarm(losses)
+        if not learners:
+            return
+        best = min(learners, key=lambda expert: expert.mean_loss_lately)
+        if alarm or (self.parameters.every is not None and self.rows >= self.parameters.every):
+            from_ring = alarm and self.ring
+            source, model = self.ring[0] if from_ring else (best.source, models.copy(best.model))
+            self._take(pool, models, score, source, model)
+            self._restart(pool, models)
+        elif self.detector is not None and self.rows_since_copy >= self._rows() // COPIES_PER_SNAPSHOT:
+            self.ring = [*self.ring, (best.source, models.copy(best.model))][-RING_SIZE:]
+            self.rows_since_copy = 0
+
+    def _restart(self, pool: Pool, models: Models) -> None:
+        """Begin to count anew, and let the young learners begin afresh."""
+        self.rows = self.rows_since_copy = 0
+        self.ring = []
+        for expert in pool.experts:
+            expert.lost_lately = expert.rounds_lately = 0.0
+            if expert.kind == "young":
+                expert.model, expert.trained, expert.born = models.fresh(expert.source), False, pool.n_rows
 
     def _rows(self) -> int:
         return self.parameters.every or ROWS_WITHOUT_SCHEDULE
@@ -212,11 +207,12 @@ class Remembering:
             return RisingLoss() if on_drift else None
         return copy.deepcopy(on_drift)
 
-    def _alarm(self, learner: _Learner, loss: float | None) -> bool:
-        if learner.detector is None or loss is None:
+    def _alarm(self, losses: Floats) -> bool:
+        """Whether the loss of the live learners has risen; of several, the median's, lest one that is odd decides."""
+        if self.detector is None or not len(losses):
             return False
-        learner.detector.update(loss)
-        return bool(learner.detector.drift_detected)
+        self.detector.update(float(np.median(losses)))
+        return bool(self.detector.drift_detected)
 
     def _take(self, pool: Pool, models: Models, score: Score, source: str, model: Any) -> None:
         """Let a snapshot join, in the seat of one that it agrees with if there is one."""

@@ -157,7 +157,7 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, TransformerMixin, MetaEstimat
     def _start(self) -> tuple[Engine, SklearnModels]:
         """A fresh engine, and the models that go with it."""
         seed = None if self.random_state is None else int(check_random_state(self.random_state).randint(2**31))
-        models = self._models(dict(self._pool(seed)), {})
+        models = self._models({name: clone(estimator) for name, estimator in self._pool(seed)}, {})
         memory = Snapshots() if isinstance(self.memory, str) else self.memory
         engine = Engine(
             LongTermMemory() if self.algorithm is None else clone(self.algorithm),
@@ -183,6 +183,7 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, TransformerMixin, MetaEstimat
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]) -> Self:
         """One pass from scratch."""
+        self.__dict__.pop("_engine", None)
         X = check_rows(self, X, reset=True)
         y, targets = self._check_targets(y)
         check_consistent_length(X, y)
@@ -202,7 +203,7 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, TransformerMixin, MetaEstimat
                 targets[rows],
                 of_rows,
             )
-        self._engine, self._estimators = engine, models.estimators
+        self._keep(engine, models)
         return self
 
     def _partial_fit(self, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]) -> Self:
@@ -215,8 +216,14 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, TransformerMixin, MetaEstimat
         routed = self._routed("partial_fit", weights, params)
         engine, models = self._start() if first else (self._engine, self._models(self._estimators, {}))
         self._learn(engine, self._models(models.estimators, routed), X, y, targets, weights)
-        self._engine, self._estimators = engine, models.estimators
+        self._keep(engine, models)
         return self
+
+    def _keep(self, engine: Engine, models: SklearnModels) -> None:
+        if not hasattr(self, "_engine"):
+            tags = get_tags(self).input_tags  # while they are still asked of the experts
+            self._accepts = {"sparse": tags.sparse, "allow_nan": tags.allow_nan}
+        self._engine, self._estimators = engine, models.estimators
 
     def _learn(
         self, engine: Engine, models: SklearnModels, X: Any, y: Any, targets: Any, weights: Floats | None
@@ -241,7 +248,8 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, TransformerMixin, MetaEstimat
 
     def _trusting(self) -> Any:
         """Rows have been checked for NaN once; the experts need not do it each for themselves."""
-        return nullcontext() if get_tags(self).input_tags.allow_nan else config_context(assume_finite=True)
+        allow_nan = get_tags(self).input_tags.allow_nan
+        return nullcontext() if allow_nan else config_context(assume_finite=True)
 
     # Metadata ----------------------------------------------------------------------------------------------------
 
@@ -257,7 +265,8 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, TransformerMixin, MetaEstimat
     def _routed(self, method: str, weights: Floats | None, params: dict[str, Any]) -> dict[str, Any]:
         """What each expert's training takes beside the rows."""
         given = params if weights is None else {**params, "sample_weight": weights}
-        pool = [(name, estimator) for name, estimator in self._pool() if not is_frozen(estimator)]
+        estimators = self._estimators if hasattr(self, "_engine") else dict(self._pool())
+        pool = [(name, estimator) for name, estimator in estimators.items() if not is_frozen(estimator)]
         if _routing_enabled():
             routed = process_routing(self, method, **given)
             return {name: routed[name][training_method(estimator)] for name, estimator in pool}
@@ -374,13 +383,16 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, TransformerMixin, MetaEstimat
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        if hasattr(self, "_engine"):  # rows are checked in every round, and asking all experts takes longer than that
+            tags.input_tags.sparse, tags.input_tags.allow_nan = self._accepts["sparse"], self._accepts["allow_nan"]
+            return tags
         try:
             inputs = [get_tags(estimator).input_tags for _, estimator in self._pool()]
         except (TypeError, ValueError, AttributeError):  # estimators that are none are reported when they are used
             inputs = []
         tags.input_tags.sparse = bool(inputs) and all(tag.sparse for tag in inputs)
         tags.input_tags.allow_nan = any(tag.allow_nan for tag in inputs)
-        tags.target_tags.required = True
         return tags
 
     def _sk_visual_block_(self) -> Any:

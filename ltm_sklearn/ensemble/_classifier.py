@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import _check_partial_fit_first_call
+from sklearn.utils.validation import column_or_1d
 
 from ..experts import ExpertAlgorithm
 from ..experts._validation import Floats
@@ -202,9 +203,13 @@ class LongTermMemoryClassifier(ClassifierMixin, LongTermMemoryEnsemble):
     def _check_targets(self, y: Any) -> tuple[Any, Any]:
         if len(self.classes_) < 2:
             raise ValueError(f"at least two classes are needed; there is just one class, {self.classes_[0]!r}")
-        y = check_labels(self, y)
-        unknown = ~np.isin(y, self.classes_)
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+        if type(y) is not np.ndarray or y.ndim != 1:
+            y = column_or_1d(y, warn=True)
+        indices = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
+        unknown = self.classes_[indices] != y
         if unknown.any():
             row = int(unknown.argmax())
             raise ValueError(f"label {y[row]!r} of row {row} is not among the classes {self.classes_.tolist()!r}")
-        return y, np.searchsorted(self.classes_, y)
+        return y, indices

@@ -8,7 +8,6 @@ from inspect import signature
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import _num_samples
@@ -21,13 +20,13 @@ from ._window import SlidingWindow
 class SklearnModels:
     """Predicts with, trains, copies and makes scikit-learn estimators."""
 
-    estimators: dict[str, Any]  #: by name, as given
+    estimators: dict[str, Any]  #: by name; untrained, or frozen
     classes: Any  #: None for regressors
     params: dict[str, Any]  #: by name: what its training takes beside the rows
 
     def fresh(self, source: str) -> Any:
-        """An untrained clone; one that only knows ``fit`` gets a sliding window."""
-        model = clone(self.estimators[source])
+        """An untrained copy; one that only knows ``fit`` gets a sliding window."""
+        model = copy.deepcopy(self.estimators[source])
         return model if hasattr(model, "partial_fit") else SlidingWindow(model)
 
     def copy(self, model: Any) -> Any:
@@ -42,11 +41,13 @@ class SklearnModels:
     def _predict(self, model: Any, X: Any) -> Floats:
         if self.classes is None:
             return np.asarray(model.predict(X), dtype=np.float64).reshape(_num_samples(X), 1)
-        if hasattr(model, "predict_proba"):
-            probabilities = np.asarray(model.predict_proba(X), dtype=np.float64)
-            if np.array_equal(model.classes_, self.classes):
+        predict_proba = getattr(model, "predict_proba", None)
+        if predict_proba is not None:
+            probabilities = np.asarray(predict_proba(X), dtype=np.float64)
+            known = model.classes_
+            if len(known) == len(self.classes) and (known == self.classes).all():
                 return probabilities
-            return self._aligned(model.classes_, probabilities)
+            return self._aligned(known, probabilities)
         labels = model.predict(X)
         known = np.unique(labels)
         return self._aligned(known, (labels[:, np.newaxis] == known).astype(np.float64))

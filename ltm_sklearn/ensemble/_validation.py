@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_array, get_tags
+from sklearn.utils import assert_all_finite, check_array, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, column_or_1d, validate_data
 
@@ -14,6 +14,8 @@ from ..experts._validation import Floats
 
 def check_rows(estimator: Any, X: Any, reset: bool) -> Any:
     """Rows that agree with those seen before: frames as they are, so that experts see the names, the rest as arrays."""
+    if not reset and _is_plain(X, estimator) and np.isfinite(X).all():
+        return X  # what validate_data finds out in a quarter of a millisecond: much when rows come one by one
     tags = get_tags(estimator).input_tags
     checks: dict[str, Any] = {"accept_sparse": "csr" if tags.sparse else False, "ensure_all_finite": not tags.allow_nan}
     if not hasattr(X, "columns"):
@@ -25,6 +27,13 @@ def check_rows(estimator: Any, X: Any, reset: bool) -> Any:
     elif len(X) == 0:
         raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
     return X
+
+
+def _is_plain(X: Any, estimator: Any) -> bool:
+    """Whether this is an array of floats of the right width, and rows have no names."""
+    if type(X) is not np.ndarray or X.ndim != 2 or X.dtype != np.float64 or len(X) == 0:
+        return False
+    return X.shape[1] == estimator.n_features_in_ and not hasattr(estimator, "feature_names_in_")
 
 
 def _numbers_of(frame: Any) -> Any:
@@ -41,6 +50,7 @@ def check_labels(estimator: Any, y: Any) -> Any:
     """One class label a row."""
     _require(estimator, y)
     y = column_or_1d(y, warn=True)
+    assert_all_finite(y, input_name="y")
     check_classification_targets(y)
     return y
 
