@@ -5,23 +5,24 @@
     python benchmarks/recurring.py real                 # reads ../shared/data, or the folder given by --data
 
 Test then train: each batch is predicted, scored, and learned. Everything runs with default settings; the synthetic
-streams have Gaussian naive Bayes as the only expert, the real ones the default pool. Seeds 0 to 4 are the ones reported;
+streams have Gaussian naive Bayes as the only expert, the real ones the default pool. Seeds 0 to 4 are reported; the
 defaults were chosen on seeds from 100 on.
 """
 
 from __future__ import annotations
 
 import argparse
-import time
+import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Memory, Parallel, delayed
 from report import RESULTS, provenance, save_table
 from sklearn.naive_bayes import GaussianNB
 
 from ltm_sklearn import LongTermMemoryClassifier
+from ltm_sklearn.ensemble import ExpertWarning
 
 N_SEGMENTS, SEGMENT, NOISE, N_CONCEPTS = 30, 1000, 0.1, 3
 FIRST_ROWS = 50  #: of a returning segment
@@ -75,42 +76,46 @@ REAL: dict[str, tuple[str, list[int], int, float]] = {
 # Runs ---------------------------------------------------------------------------------------------------------------
 
 
-def test_then_train(model: Any, X: np.ndarray, y: np.ndarray, batch_size: int) -> np.ndarray:
-    """Which rows were predicted rightly; those of the first batch were not predicted, and count as wrong."""
-    right = np.zeros(len(y), dtype=bool)
-    for start in range(0, len(y), batch_size):
+def test_then_train(model: LongTermMemoryClassifier, X: Any, y: Any, batch_size: int) -> tuple[np.ndarray, dict]:
+    """Share of right answers in each batch, of the ensemble and of each live expert by itself.
+
+    A round's record has the loss of what ``predict`` would have said before the batch was learned, so that the experts
+    need not be asked twice. Batches for which nobody had an answer, such as the first, count as wrong.
+    """
+    starts = range(0, len(y), batch_size)
+    model.set_params(record=len(starts), loss="zero_one")
+    classes = np.unique(y)
+    for start in starts:
         rows = slice(start, start + batch_size)
-        if start:
-            right[rows] = model.predict(X[rows]) == y[rows]
-        model.partial_fit(X[rows], y[rows], classes=np.unique(y))
-    return right
+        model.partial_fit(X[rows], y[rows], classes=classes)
+    right = np.zeros(len(starts))
+    experts = {expert.name: np.zeros(len(starts)) for expert in model.experts_ if expert.kind == "live"}
+    for record in model.history_:
+        right[record.round - 1] = 1.0 - record.loss
+        for name, of_expert in experts.items():
+            of_expert[record.round - 1] = 1.0 - record.losses.get(name, 1.0)
+    return right, experts
 
 
 def oracle(X: np.ndarray, y: np.ndarray, concept: np.ndarray, batch_size: int) -> np.ndarray:
     """The same with one model for each true concept."""
     models = [GaussianNB() for _ in range(N_CONCEPTS)]
-    right = np.zeros(len(y), dtype=bool)
+    right = []
     for start in range(0, len(y), batch_size):
         rows, model = slice(start, start + batch_size), models[concept[start]]
-        with np.errstate(divide="ignore"):
-            if hasattr(model, "classes_"):
-                right[rows] = model.predict(X[rows]) == y[rows]
+        with np.errstate(all="ignore"):
+            right.append((model.predict(X[rows]) == y[rows]).mean() if hasattr(model, "classes_") else 0.0)
         model.partial_fit(X[rows], y[rows], classes=[0, 1])
-    return right
+    return np.array(right)
 
 
-def ensemble(memory: str | None) -> LongTermMemoryClassifier:
-    return LongTermMemoryClassifier([("bayes", GaussianNB())], memory=memory)
-
-
-def synthetic_run(name: str, batch_size: int, seed: int, who: str) -> np.ndarray:
-    """Rightness of every row, shape (segments, rows)."""
+def synthetic_run(name: str, batch_size: int, seed: int) -> dict[str, np.ndarray]:
+    """Share of right answers, shape (segments, batches), of the ensemble, its only expert by itself, and the oracle."""
+    warnings.simplefilter("ignore", ExpertWarning)  # row by row, naive Bayes has no variance to go by at first
     X, y, concept = synthetic_stream(name, seed)
-    if who == "oracle":
-        right = oracle(X, y, concept, batch_size)
-    else:
-        right = test_then_train(ensemble("auto" if who == "with memory" else None), X, y, batch_size)
-    return right.reshape(N_SEGMENTS, SEGMENT)
+    with_memory, experts = test_then_train(LongTermMemoryClassifier([("bayes", GaussianNB())]), X, y, batch_size)
+    runs = zip(WHO, (with_memory, experts["bayes"], oracle(X, y, concept, batch_size)), strict=True)
+    return {who: right.reshape(N_SEGMENTS, -1) for who, right in runs}
 
 
 def returning(name: str, seed: int) -> np.ndarray:
@@ -120,118 +125,112 @@ def returning(name: str, seed: int) -> np.ndarray:
 
 
 STREAMS = ("STAGGER", "SEA 5/10/15", "SEA 8/9/7")
-WHO = ("with memory", "without memory", "oracle")
+WHO = ("with memory", "the expert alone", "oracle")
 
 
-def synthetic(batches: list[int], seeds: list[int], n_jobs: int) -> None:
-    tasks = [(name, size, seed, who) for size in batches for name in STREAMS for seed in seeds for who in WHO]
-    started = time.perf_counter()
-    results = dict(zip(tasks, Parallel(n_jobs)(delayed(synthetic_run)(*task) for task in tasks), strict=True))
-    seconds = time.perf_counter() - started
-    rows = []
+def synthetic(batches: list[int], seeds: list[int], n_jobs: int, cache: Memory) -> None:
+    run = cache.cache(synthetic_run)
     for size in batches:
+        tasks = [(name, size, seed) for name in STREAMS for seed in seeds]
+        results = dict(zip(tasks, Parallel(n_jobs, verbose=5)(delayed(run)(*task) for task in tasks), strict=True))
+        rows = []
         for name in STREAMS:
-            line: list[Any] = [size, name]
+            line: list[Any] = [name]
             for who in WHO:
-                runs = {seed: results[name, size, seed, who] for seed in seeds}
-                after = [right[returning(name, seed), :FIRST_ROWS].mean() for seed, right in runs.items()]
+                runs = {seed: results[name, size, seed][who] for seed in seeds}
+                after = [right[returning(name, seed), : FIRST_ROWS // size].mean() for seed, right in runs.items()]
                 accuracy = [right.mean() for right in runs.values()]
                 spread = f" ± {np.std(accuracy, ddof=1):.4f}" if len(seeds) > 1 and who == "with memory" else ""
                 line += [f"{np.mean(accuracy):.4f}{spread}", f"{np.mean(after):.3f}"]
             rows.append(line)
-    label = "_".join(["recurring", *map(str, batches)])
-    header = ["rows a batch", "stream", *(f"{who}{part}" for who in WHO for part in ("", f", first {FIRST_ROWS}"))]
-    notes = [
-        f"Accuracy, test then train, and accuracy in the first {FIRST_ROWS} rows of returning segments; mean (± "
-        f"standard deviation) over seeds {seeds}. {N_SEGMENTS} segments of {SEGMENT} rows, {NOISE:.0%} of labels "
-        "flipped, Gaussian naive Bayes as the only expert, default settings. The oracle has one naive Bayes for each "
-        "true concept. The first batch of a segment is predicted before anyone can know that it has begun.",
-        f"Made by `recurring.py synthetic --batches {' '.join(map(str, batches))}` in {seconds:.0f} s.",
-        provenance(),
-    ]
-    print(save_table(label, header, rows, notes))
-    draw(results, batches[0], seeds, RESULTS / f"{label}.png")
+        header = ["stream", *(f"{who}{part}" for who in WHO for part in ("", f", first {FIRST_ROWS}"))]
+        notes = [
+            f"Batches of {size}: accuracy, test then train, and accuracy in the first {FIRST_ROWS} rows of returning "
+            f"segments; mean (± standard deviation) over seeds {seeds}. {N_SEGMENTS} segments of {SEGMENT} rows, "
+            f"{NOISE:.0%} of labels flipped, Gaussian naive Bayes as the only expert, default settings. The oracle has "
+            "one naive Bayes for each true concept. The first batch of a segment is predicted before anyone can know "
+            "that it has begun.",
+            f"Made by `recurring.py synthetic --batches {size}`.",
+            provenance(),
+        ]
+        print(save_table(f"recurring_{size}", header, rows, notes))
+        draw({(name, seed): results[name, size, seed] for name, _, seed in tasks}, size, seeds)
 
 
-def draw(results: dict[Any, np.ndarray], batch_size: int, seeds: list[int], picture: Path) -> None:
+def draw(results: dict[Any, dict[str, np.ndarray]], batch_size: int, seeds: list[int]) -> None:
     """Accuracy in the rows after a return."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(10, 3.4), layout="constrained")
-    rows = np.arange(0, 300, 10)
-    colours = {"with memory": "C0", "without memory": "C3", "oracle": "0.5"}
+    step = max(batch_size, 10)
+    colours = {"with memory": "C0", "the expert alone": "C3", "oracle": "0.5"}
     for axes, name in zip(figure.subplots(1, len(STREAMS), sharey=True), STREAMS, strict=True):
         for who in WHO:
-            curves = [results[name, batch_size, seed, who][returning(name, seed), : rows[-1] + 10] for seed in seeds]
-            mean = np.concatenate(curves).mean(axis=0).reshape(-1, 10).mean(axis=1)
-            axes.plot(rows + 5, mean, color=colours[who], label=who, lw=2 if who == "with memory" else 1.3)
-        axes.set(title=name, xlabel="rows since a concept returned", xlim=(0, rows[-1] + 10), ylim=(0.3, 0.95))
+            curves = [results[name, seed][who][returning(name, seed), : 300 // batch_size] for seed in seeds]
+            mean = np.concatenate(curves).mean(axis=0).reshape(-1, step // batch_size).mean(axis=1)
+            rows = step * np.arange(len(mean)) + step / 2
+            axes.plot(rows, mean, color=colours[who], label=who, lw=2 if who == "with memory" else 1.3)
+        axes.set(title=name, xlabel="rows since a concept returned", xlim=(0, 300), ylim=(0.3, 0.95))
         axes.grid(alpha=0.3)
-    figure.axes[0].set_ylabel(f"accuracy, batches of {batch_size}")
+    rows_are = "row by row" if batch_size == 1 else f"batches of {batch_size}"
+    figure.axes[0].set_ylabel(f"accuracy, {rows_are}")
     figure.axes[-1].legend(loc="lower right")
-    figure.savefig(picture, dpi=130)
+    figure.savefig(RESULTS / f"recurring_{batch_size}.png", dpi=130)
 
 
 # Real data ----------------------------------------------------------------------------------------------------------
 
 
-def real_run(name: str, who: str, folder: Path) -> np.ndarray:
-    """Rightness of every row, for the ensemble or one expert of its pool by itself."""
+def real_run(name: str, memory: str | None, folder: Path) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Share of right answers in each batch, of the ensemble and of each expert by itself."""
     X, y = real_stream(name, folder)
-    batch_size = REAL[name][2]
-    if who in ("with memory", "without memory"):
-        model = LongTermMemoryClassifier(memory="auto" if who == "with memory" else None, random_state=0)
-    else:
-        pool = LongTermMemoryClassifier()._default_pool(0)
-        model = LongTermMemoryClassifier([pair for pair in pool if pair[0] == who], memory=None)
-    return test_then_train(model, X, y, batch_size)
+    return test_then_train(LongTermMemoryClassifier(memory=memory, random_state=0), X, y, REAL[name][2])
 
 
-def after_returns(right: np.ndarray, starts: list[int]) -> str:
+def after_returns(right: np.ndarray, starts: list[int], batch_size: int) -> str:
     """Accuracy in the first rows of each segment that was there before: the third on, as concepts alternate."""
-    return ", ".join(f"{right[start : start + FIRST_ROWS].mean():.2f}" for start in starts[2:]) or "-"
+    first = [right[start // batch_size :][: FIRST_ROWS // batch_size].mean() for start in starts[2:]]
+    return ", ".join(f"{share:.2f}" for share in first) or "-"
 
 
-def real(folder: Path, names: list[str], n_jobs: int, label: str) -> None:
-    experts = [name for name, _ in LongTermMemoryClassifier()._default_pool(0)]
-    tasks = [(name, who) for name in names for who in ("with memory", "without memory", *experts)]
-    started = time.perf_counter()
-    runs = Parallel(n_jobs, verbose=5)(delayed(real_run)(name, who, folder) for name, who in tasks)
+def real(folder: Path, names: list[str], n_jobs: int, cache: Memory) -> None:
+    run = cache.cache(real_run)
+    tasks = [(name, memory) for name in names for memory in ("auto", None)]
+    runs = Parallel(n_jobs, verbose=5)(delayed(run)(name, memory, folder) for name, memory in tasks)
     results = dict(zip(tasks, runs, strict=True))
     rows = []
     for name in names:
-        _, starts, batch_size, peer = REAL[name]
-        accuracy = {who: results[name, who].mean() for who in ("with memory", "without memory", *experts)}
-        best = max(experts, key=accuracy.__getitem__)
+        _, starts, size, peer = REAL[name]
+        (right, experts), (without, _) = results[name, "auto"], results[name, None]
+        best = max(experts, key=lambda expert: experts[expert].mean())
         rows.append(
             [
                 name,
-                batch_size,
-                f"{accuracy['with memory']:.4f}",
-                f"{accuracy['without memory']:.4f}",
-                f"{accuracy['with memory'] - accuracy['without memory']:+.4f}",
-                f"{accuracy[best]:.4f} ({best})",
+                size,
+                f"{right.mean():.4f}",
+                f"{without.mean():.4f}",
+                f"{right.mean() - without.mean():+.4f}",
+                f"{experts[best].mean():.4f} ({best})",
                 f"{peer:.3f}",
-                after_returns(results[name, "with memory"], starts),
-                after_returns(results[name, "without memory"], starts),
+                after_returns(right, starts, size),
+                after_returns(without, starts, size),
             ]
         )
     header = ["data", "rows a batch", "with memory", "without", "margin", "best expert alone", "best peer"]
     header += [f"first {FIRST_ROWS} rows of each return, with memory", "without"]
     notes = [
-        "Accuracy, test then train. One pool (the default: "
-        + ", ".join(experts)
-        + ") and one setting (the default) for all. "
-        "The peers' figures are those listed with the data, row by row.",
-        f"Made by `python benchmarks/recurring.py real` in {time.perf_counter() - started:.0f} s.",
+        f"Accuracy, test then train. One pool (the default: {', '.join(experts)}) and one setting (the default) for "
+        "all. The peers' figures are those listed with the data, row by row.",
+        f"Made by `recurring.py real --names {' '.join(names)}`.",
         provenance("pandas"),
     ]
-    print(save_table(label, header, rows, notes))
+    print(save_table("recurring_real" if names == list(REAL) else f"recurring_{'_'.join(names)}", header, rows, notes))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--n-jobs", type=int, default=-1)
+    parser.add_argument("--cache", type=Path, help="folder for finished runs, so that a stopped one can go on")
     parts = parser.add_subparsers(dest="part", required=True)
     of_synthetic = parts.add_parser("synthetic")
     of_synthetic.add_argument("--batches", type=int, nargs="+", default=[1, 10, 50])
@@ -240,15 +239,15 @@ def main() -> None:
     of_real = parts.add_parser("real")
     of_real.add_argument("--data", type=Path, default=Path(__file__).parents[2] / "shared" / "data")
     of_real.add_argument("--names", nargs="+", choices=REAL, default=list(REAL))
-    of_real.add_argument("--label", default="recurring_real")
     options = parser.parse_args()
+    cache = Memory(options.cache, verbose=0)
     if options.part == "synthetic":
         seeds = list(range(options.first_seed, options.first_seed + options.seeds))
-        synthetic(options.batches, seeds, options.n_jobs)
+        synthetic(options.batches, seeds, options.n_jobs, cache)
     elif not options.data.is_dir():
         parser.error(f"there is no folder {options.data}; --data says where the files are")
     else:
-        real(options.data, options.names, options.n_jobs, options.label)
+        real(options.data, options.names, options.n_jobs, cache)
 
 
 if __name__ == "__main__":

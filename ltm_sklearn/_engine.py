@@ -25,6 +25,12 @@ from .experts._validation import Floats
 from .losses import ClassScore, TargetScore
 from .memory import Remembering
 
+#: An expert's failure of one kind is reported again only after so many rounds without it.
+QUIET_ROUNDS = 1000
+
+#: Rows in which a young learner may be at a loss without a warning.
+INFANCY = 50
+
 
 class ExpertWarning(UserWarning):
     """An expert could not predict or learn, and slept."""
@@ -39,6 +45,13 @@ class Issued:
     awake: NDArray[np.bool_]  #: (n_experts, n_rows)
     weights: Floats  #: (n_experts,)
     mixture: Floats  #: (n_rows, n_outputs); NaN where all sleep
+    errors: list[Exception]  #: of the experts that raised one
+    failures: list[tuple[str, str, str]]  #: (source, what it was to do, kind of error) of all that failed
+
+    def check(self) -> None:
+        """Raise an error if every expert that was asked did: then the rows are to blame."""
+        if self.errors and len(self.errors) == sum(expert.trained for expert in self.experts):
+            raise ValueError(f"no expert could predict these rows: {self.errors[0]}") from self.errors[0]
 
 
 @dataclass
@@ -53,6 +66,10 @@ class _Settled:
         """The losses of the live learners that were awake."""
         live = np.array([expert.kind == "live" for expert in issued.experts])
         return self.losses[live & (self.awake > 0.0)]
+
+
+class NoAnswer(ValueError):
+    """An expert's prediction is none."""
 
 
 @dataclass
@@ -107,6 +124,7 @@ class Engine:
         self.experts: list[Expert] = []
         self.n_rounds = 0
         self.n_rows = 0
+        self._reported: dict[tuple[str, str, str], int] = {}  #: in which round a failure was last seen
         self._begun = False
 
     # The pool ----------------------------------------------------------------------------------------------------
@@ -143,12 +161,14 @@ class Engine:
         trained = [expert for expert in experts if expert.trained]
         answers = iter(_map(_attempt, [(models.predict, expert.model, X) for expert in trained], n_jobs))
         said: list[Floats | None] = []
+        errors, failures = [], []
         for expert in experts:
             answer = next(answers) if expert.trained else None
             if answer is not None and not isinstance(answer, _Failure) and len(answer) != n_rows:
                 answer = _Failure(ValueError(f"it has {len(answer)} predictions for {n_rows} rows"))
             if isinstance(answer, _Failure):
-                self._report(expert, "predict", answer)
+                failures.append(self._report(expert, "predict", answer))
+                errors.append(answer.error)
                 answer = None
             said.append(answer)
         n_outputs = next((answer.shape[1] for answer in said if answer is not None), 1)
@@ -157,12 +177,15 @@ class Engine:
         awake = np.isfinite(predictions).all(axis=2)
         if not awake.all():
             for expert, answer, rows in zip(experts, said, awake, strict=True):
-                if answer is not None and not rows.all():
-                    self._report(expert, "predict", _Failure(ValueError("its prediction is NaN or infinite")))
+                if answer is not None and not rows.all() and not self._is_infant(expert):
+                    failures.append(
+                        self._report(expert, "predict", _Failure(NoAnswer("the prediction is NaN or infinite")))
+                    )
             predictions[~awake] = 0.0
         predictions = self.score.tame(predictions)
         weights = self.weights()
-        return Issued(experts, predictions, awake, weights, self._combined(predictions, awake, weights))
+        mixture = self._combined(predictions, awake, weights)
+        return Issued(experts, predictions, awake, weights, mixture, errors, failures)
 
     def _combined(self, predictions: Floats, awake: NDArray[np.bool_], weights: Floats) -> Floats:
         """The mixture (n_rows, n_outputs) under weights (n_experts,), or (n_rows, n_experts)."""
@@ -174,7 +197,8 @@ class Engine:
         else:
             chosen = played.argmax(axis=1) if self.combine == "leader" else self._drawn(played)
             mixture = predictions[chosen, np.arange(len(played))]
-        return np.where(awake.any(axis=0)[:, np.newaxis], mixture, np.nan)
+        heard = awake.any(axis=0, keepdims=True).T
+        return np.where(heard, mixture, np.nan)
 
     def _drawn(self, played: Floats) -> NDArray[np.intp]:
         """One expert a round, drawn by weight: the same one however often this round is asked for."""
@@ -183,15 +207,26 @@ class Engine:
         levels = np.cumsum(played, axis=1)
         return (levels <= u[:, np.newaxis] * levels[:, -1:]).sum(axis=1)
 
-    def _report(self, expert: Expert, verb: str, failure: _Failure) -> None:
+    def _is_infant(self, expert: Expert) -> bool:
+        """Whether it began afresh a few rows ago: that it has no answers yet is no surprise."""
+        return expert.kind == "young" and self.n_rows - expert.born < INFANCY
+
+    def _report(self, expert: Expert, verb: str, failure: _Failure) -> tuple[str, str, str]:
+        """Raise an expert's error, or warn of it unless that was done of late."""
         if self.raises:
             failure.error.add_note(f"raised when expert {expert.name!r} was to {verb}")
             raise failure.error
+        key = (expert.source, verb, type(failure.error).__name__)
+        if self.n_rounds - self._reported.get(key, -QUIET_ROUNDS) < QUIET_ROUNDS:
+            return key
+        # Snapshots come and go: their own names would make a new warning of each.
+        name = f"{expert.source!r}" if expert.name == expert.source else f"{expert.source!r} ({expert.kind})"
         warnings.warn(
-            f"expert {expert.name!r} could not {verb} and slept: {type(failure.error).__name__}: {failure.error}",
+            f"expert {name} could not {verb} and slept: {type(failure.error).__name__}: {failure.error}",
             ExpertWarning,
-            stacklevel=5,
+            stacklevel=6,
         )
+        return key
 
     # Learning ----------------------------------------------------------------------------------------------------
 
@@ -204,15 +239,18 @@ class Engine:
         """
         n_rows = len(targets)
         issued = self.issue(X, n_rows, models, n_jobs)
+        issued.check()
         score = copy.copy(self.score)
         # What may fail after the first update works on a copy.
         copies = self.raises or (self.each_row and score.uses_gradient)
         algorithm = copy.deepcopy(self.algorithm) if copies else self.algorithm
         score.observe(targets)
         settled = None
-        if issued.awake.any():
+        counts = issued.awake if sample_weight is None else issued.awake[:, sample_weight > 0.0]
+        if counts.any():
             settled = self._settle(issued, score, algorithm, targets, sample_weight)
-        self._train(X, y, models, n_jobs)
+        failures = issued.failures + self._train(X, y, models, n_jobs)
+        self._reported.update(dict.fromkeys(failures, self.n_rounds))
         self.score, self.algorithm = score, algorithm
         self.n_rounds += n_rows if self.each_row else 1
         self.n_rows += n_rows
@@ -220,7 +258,7 @@ class Engine:
             self._book(issued, settled, 1 if not self.each_row else n_rows)
         if self.memory is not None:
             losses = np.empty(0) if settled is None else settled.losses_of_live(issued)
-            self.memory.after_round(self, models, score, X, n_rows, losses)
+            self.memory.after_round(self, models, score, X, targets, losses)
 
     def _settle(
         self,
@@ -303,7 +341,8 @@ class Engine:
                 )
             )
 
-    def _train(self, X: Any, y: Any, models: Models, n_jobs: int | None) -> None:
+    def _train(self, X: Any, y: Any, models: Models, n_jobs: int | None) -> list[tuple[str, str, str]]:
+        """Train the learners; returns which of them failed, as in ``Issued.failures``."""
         learners = [expert for expert in self.experts if expert.learns]
         tasks = [
             (
@@ -320,12 +359,12 @@ class Engine:
         failures = [result for result in results if isinstance(result, _Failure)]
         if failures and len(failures) == len(results) and not any(expert.trained for expert in self.experts):
             raise failures[0].error  # nobody could ever predict: the fault is not one expert's
-        for expert, result in zip(learners, results, strict=True):
-            if isinstance(result, _Failure):
-                self._report(expert, "learn", result)
+        pairs = list(zip(learners, results, strict=True))
+        reported = [self._report(expert, "learn", result) for expert, result in pairs if isinstance(result, _Failure)]
         for expert, result in zip(learners, results, strict=True):
             if not isinstance(result, _Failure):
                 expert.model, expert.trained = result, True
+        return reported
 
 
 def _attempt(function: Callable[..., Any], *arguments: Any) -> Any:

@@ -19,6 +19,9 @@ from .experts._validation import Floats, check_number, check_option
 #: Probabilities below this are as good as this one to the log loss.
 SMALLEST_PROBABILITY = 1e-3
 
+#: Predictions may lie outside the range of the targets by this part of its width.
+MARGIN = 0.5
+
 #: Where the range of losses has not been reached for this many rounds, it has fallen by a factor e.
 RANGE_MEMORY = 1e4
 
@@ -59,18 +62,26 @@ class ClassScore:
     loss : {"auto", "zero_one", "brier", "log"} or callable
         A callable takes the true classes' indices, shape (n_rows,), and the probabilities, shape (n_rows, n_classes),
         and returns losses in [0, 1], shape (n_rows,). "auto" is "zero_one".
+    n_classes : int
+        Number of classes.
     """
 
     uses_gradient = False
 
-    def __init__(self, loss: str | Callable[..., Any]) -> None:
+    def __init__(self, loss: str | Callable[..., Any], n_classes: int) -> None:
         if not callable(loss):
             check_option("loss", loss, ("auto", *CLASS_LOSSES))
+        self.counts = np.zeros(n_classes)
         self._own = loss if callable(loss) else None
         self._loss = loss if callable(loss) else CLASS_LOSSES["zero_one" if loss == "auto" else loss]
 
     def observe(self, y: NDArray[np.intp]) -> None:
-        """Nothing is to be learned from the targets."""
+        """Count the classes."""
+        self.counts = self.counts + np.bincount(y, minlength=len(self.counts))
+
+    def guess(self) -> Floats:
+        """What to say when no expert says anything: how often each class has come."""
+        return self.counts / max(self.counts.sum(), 1.0)
 
     def tame(self, predictions: Floats) -> Floats:
         """Probabilities are bounded as they are."""
@@ -166,7 +177,7 @@ LOSSES: dict[str, RegressionLoss] = {"squared": Squared(), "absolute": Absolute(
 class TargetScore:
     """Losses of real predictions, on whatever scale the targets turn out to be.
 
-    Predictions are clipped to the range of the targets seen so far, widened by its own width on both sides: an expert
+    Predictions are clipped to the range of the targets seen so far, widened by half its width on both sides: an expert
     that runs away is just bad, however far it runs. Losses are what an expert lost beyond the best of the round, over
     the widest such gap of late; the algorithms look at differences only. The widest gap fades, by a factor e in
     10,000 rounds, or one monstrous outlier would blunt the losses for ever.
@@ -187,6 +198,7 @@ class TargetScore:
         self._loss: Any = loss if callable(loss) else LOSSES["squared" if loss == "auto" else loss]
         self.uses_gradient = average and hasattr(self._loss, "gradient")
         self.low, self.high = np.inf, -np.inf
+        self.n_targets, self.mean = 0, 0.0
         self.widest_gap = 0.0
 
     def observe(self, y: Floats) -> None:
@@ -195,13 +207,19 @@ class TargetScore:
         self.low, self.high = min(self.low, float(y.min())), max(self.high, float(y.max()))
         if not knew_a_scale:
             self.widest_gap = 0.0  # losses seen while the targets had no scale do not tell it
+        self.n_targets += len(y)
+        self.mean += float((y / self.n_targets - self.mean / self.n_targets).sum())
+
+    def guess(self) -> Floats:
+        """What to say when no expert says anything: the mean of the targets."""
+        return np.array([self.mean])
 
     def tame(self, predictions: Floats) -> Floats:
         """Predictions clipped to the widened range of the targets."""
         width = self.high - self.low
         if not width > 0.0:  # no target yet, or always the same one: nothing is known of their scale
             return predictions
-        return np.clip(predictions, self.low - width, self.high + width)
+        return np.clip(predictions, self.low - MARGIN * width, self.high + MARGIN * width)
 
     def losses(self, y: Floats, predictions: Floats, mixture: Floats | None) -> Floats:
         """Losses (n_experts, n_rows) of predictions (n_experts, n_rows, 1), linear around the mixture (n_rows, 1)."""

@@ -18,7 +18,7 @@ ROWS_TO_COMPARE = 200
 RING_SIZE, COPIES_PER_SNAPSHOT = 2, 4
 
 #: Where there is no schedule, the ring and the grace of a new snapshot go by this many rows.
-ROWS_WITHOUT_SCHEDULE = 250
+ROWS_WITHOUT_SCHEDULE = 200
 
 
 class Pool(Protocol):
@@ -36,6 +36,8 @@ class Score(Protocol):
     """What :class:`Snapshots` asks of the score."""
 
     def agreement(self, one: Floats, other: Floats) -> float: ...
+
+    def losses(self, y: Any, predictions: Floats, mixture: Floats | None) -> Floats: ...
 
 
 class DriftDetector(Protocol):
@@ -95,7 +97,7 @@ class Snapshots(BaseEstimator):
 
     Parameters
     ----------
-    every : int or None, default=250
+    every : int or None, default=200
         Copy the learner that did best since the last snapshot, after so many rows. None: only at alarms.
     on_drift : bool or drift detector, default=True
         Copy also when the learners' loss rises: the copy is one from before the alarm. True uses a small built-in
@@ -107,9 +109,9 @@ class Snapshots(BaseEstimator):
         Train a second, *young* learner beside each one, that begins afresh after each snapshot. Without it all copies
         of a learner that never forgets are blurred.
     merge : float or None, default=0.98
-        A new snapshot replaces an old one of the same learner when the two agree on more than this share of recent
-        rows (in regression: when they differ by less than ``1 - merge`` of the targets' range in the mean).
-        None: never.
+        When a new snapshot and an old one of the same learner agree on more than this share of recent rows, only the
+        better of the two is kept (in regression: when they differ by less than ``1 - merge`` of the targets' range in
+        the mean). None: all are kept.
 
     Examples
     --------
@@ -122,7 +124,7 @@ class Snapshots(BaseEstimator):
 
     def __init__(
         self,
-        every: int | None = 250,
+        every: int | None = 200,
         *,
         on_drift: bool | DriftDetector = True,
         max_size: int = 20,
@@ -159,7 +161,7 @@ class Remembering:
         self.rows = 0  #: since the last snapshot
         self.ring: list[tuple[str, Any]] = []  #: copies of the best learner and their sources, the oldest first
         self.rows_since_copy = 0
-        self.recent: list[tuple[int, Any]] = []  #: batches of rows on which snapshots are compared
+        self.recent: list[tuple[Any, Any]] = []  #: batches of rows and targets on which snapshots are compared
 
     def begin(self, pool: Pool, models: Models) -> None:
         """Give each live learner a young one."""
@@ -167,13 +169,13 @@ class Remembering:
             if self.parameters.restart:
                 pool.admit(Expert(f"{expert.source}@young", expert.source, "young", models.fresh(expert.source), 0))
 
-    def after_round(self, pool: Pool, models: Models, score: Score, X: Any, n_rows: int, losses: Floats) -> None:
-        """Do what is due after a round of ``n_rows`` rows ``X``, in which the live learners lost ``losses``."""
-        self.rows += n_rows
-        self.rows_since_copy += n_rows
+    def after_round(self, pool: Pool, models: Models, score: Score, X: Any, targets: Any, losses: Floats) -> None:
+        """Do what is due after a round with these rows and targets, in which the live learners lost ``losses``."""
+        self.rows += len(targets)
+        self.rows_since_copy += len(targets)
         if self.parameters.merge is not None:
-            self.recent.append((n_rows, copy.copy(X)))  # the caller may use its array again
-            while sum(n for n, _ in self.recent) - self.recent[0][0] >= ROWS_TO_COMPARE:
+            self.recent.append((copy.copy(X), copy.copy(targets)))  # the caller may use its arrays again
+            while sum(len(y) for _, y in self.recent[1:]) >= ROWS_TO_COMPARE:
                 del self.recent[0]
         learners = [expert for expert in pool.experts if expert.learns and expert.trained]
         alarm = self._alarm(losses)
@@ -218,22 +220,42 @@ class Remembering:
         """Let a snapshot join, in the seat of one that it agrees with if there is one."""
         name = f"{source}@{pool.n_rows}"
         snapshots = [expert for expert in pool.experts if expert.kind == "snapshot"]
-        if self.parameters.merge is not None:
-            answers = self._answers(models, model)
-            for old in snapshots:
-                if old.source == source and answers is not None:
-                    its_answers = self._answers(models, old.model)
-                    if its_answers is not None and score.agreement(answers, its_answers) > self.parameters.merge:
-                        old.model, old.name = model, name  # with the weight, and the past, of the old one
-                        return
+        twin = self._twin(snapshots, models, score, source, model)
+        if twin is not None:
+            expert, better = twin
+            if better:
+                expert.model, expert.name = model, name  # with the weight, and the past, of the old one
+            return
         if len(snapshots) >= self.parameters.max_size:
             grown = [expert for expert in snapshots if pool.n_rows - expert.born >= 2 * self._rows()]
             pool.dismiss(min(grown or snapshots, key=lambda expert: expert.long_term_weight))
         pool.admit(Expert(name, source, "snapshot", model, pool.n_rows, trained=True))
 
+    def _twin(
+        self, snapshots: list[Expert], models: Models, score: Score, source: str, model: Any
+    ) -> tuple[Expert, bool] | None:
+        """The snapshot that agrees with a model most, if it does so enough, and whether the model is better than it."""
+        if self.parameters.merge is None:
+            return None
+        answers = self._answers(models, model)
+        best: tuple[float, Expert, Floats] | None = None
+        for expert in snapshots:
+            if expert.source == source and answers is not None:
+                its_answers = self._answers(models, expert.model)
+                if its_answers is not None:
+                    agreement = score.agreement(answers, its_answers)
+                    if agreement > (self.parameters.merge if best is None else best[0]):
+                        best = agreement, expert, its_answers
+        if best is None or answers is None:
+            return None
+        targets = np.concatenate([targets for _, targets in self.recent])
+        lost, its_loss = score.losses(targets, np.stack([answers, best[2]]), None).mean(axis=1)
+        return best[1], bool(lost <= its_loss)
+
     def _answers(self, models: Models, model: Any) -> Floats | None:
         """What a model says of the recent rows; None if it cannot."""
         try:
-            return np.concatenate([models.predict(model, X) for _, X in self.recent])
+            answers = np.concatenate([models.predict(model, X) for X, _ in self.recent])
         except Exception:  # it will be reported when it is asked in a round
             return None
+        return answers if np.isfinite(answers).all() else None

@@ -1,5 +1,6 @@
 """scikit-learn estimators: an online ensemble with long-term memory, and what helps its experts follow a stream."""
 
+from .._engine import ExpertWarning
 from ._base import ExpertSummary
 from ._classifier import LongTermMemoryClassifier
 from ._pipeline import IncrementalPipeline
@@ -8,6 +9,7 @@ from ._window import SlidingWindow
 
 __all__ = [
     "ExpertSummary",
+    "ExpertWarning",
     "IncrementalPipeline",
     "LongTermMemoryClassifier",
     "LongTermMemoryRegressor",

@@ -32,9 +32,9 @@ from ..experts import ExpertAlgorithm, LongTermMemory
 from ..experts._validation import Floats, check_count, check_option
 from ..losses import ClassScore, TargetScore
 from ..memory import Remembering, Snapshots
-from ._callbacks import CallbackSupportMixin, announced
+from ._callbacks import CallbackSupportMixin, announced, with_callbacks
 from ._skin import SklearnModels, is_frozen, takes_sample_weight, training_method
-from ._validation import check_rows, check_weights
+from ._validation import are_checked, check_rows, check_weights, takes_nan
 
 
 class ExpertSummary(NamedTuple):
@@ -120,6 +120,12 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, TransformerMixin, MetaEstimat
             raise ValueError(f"memory={self.memory!r} is neither 'auto', None nor Snapshots(...)")
         if not (self.algorithm is None or isinstance(self.algorithm, ExpertAlgorithm)):
             raise ValueError(f"algorithm={self.algorithm!r} is no expert algorithm of ltm_sklearn.experts")
+        if self.n_jobs is not None and (not isinstance(self.n_jobs, int | np.integer) or self.n_jobs == 0):
+            raise ValueError(f"n_jobs={self.n_jobs!r} is neither None nor a whole number other than 0")
+        try:
+            check_random_state(self.random_state)
+        except ValueError as error:
+            raise ValueError(f"random_state={self.random_state!r}: {error}") from None
         self._check_estimators()
 
     def _check_estimators(self) -> None:
@@ -167,7 +173,7 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, TransformerMixin, MetaEstimat
             self.on_error == "raise",
             None if memory is None else Remembering(clone(memory)),
             self.record,
-            int(np.random.SeedSequence().entropy % 2**31) if seed is None else seed,
+            int(np.random.default_rng().integers(2**31)) if seed is None else seed,
         )
         experts = []
         for name, estimator in models.estimators.items():
@@ -181,6 +187,7 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, TransformerMixin, MetaEstimat
     def _models(self, estimators: dict[str, Any], params: dict[str, Any]) -> SklearnModels:
         return SklearnModels(estimators, getattr(self, "classes_", None), params)
 
+    @with_callbacks
     def _fit(self, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]) -> Self:
         """One pass from scratch."""
         self.__dict__.pop("_engine", None)
@@ -190,7 +197,10 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, TransformerMixin, MetaEstimat
         weights = check_weights(sample_weight, X)
         self._routed("fit", weights, params)  # complains before anything is done
         engine, models = self._start()
+        self._keep(engine, models)  # callbacks may look at what has been learned so far
         batches = list(gen_batches(_num_samples(X), self.batch_size))
+        if weights is not None:  # rows without any weight are as good as none
+            batches = [rows for rows in batches if weights[rows].any()]
         for rows in announced(self, batches, X, y):
             part = {name: _safe_indexing(value, rows) for name, value in params.items()}
             of_rows = None if weights is None else weights[rows]
@@ -203,7 +213,6 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, TransformerMixin, MetaEstimat
                 targets[rows],
                 of_rows,
             )
-        self._keep(engine, models)
         return self
 
     def _partial_fit(self, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]) -> Self:
@@ -228,7 +237,7 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, TransformerMixin, MetaEstimat
     def _learn(
         self, engine: Engine, models: SklearnModels, X: Any, y: Any, targets: Any, weights: Floats | None
     ) -> None:
-        with self._trusting():
+        with self._trusting(X):
             engine.learn(X, y, targets, weights, models, self.n_jobs)
 
     @abstractmethod
@@ -238,25 +247,27 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, TransformerMixin, MetaEstimat
     @contextmanager
     def _unchanged_on_error(self) -> Iterator[None]:
         """Whatever fails, the estimator is as it was before."""
-        before = dict(vars(self))
+        before = dict(self.__dict__)
         try:
             yield
         except BaseException:
-            vars(self).clear()
-            vars(self).update(before)
+            self.__dict__ = before
             raise
 
-    def _trusting(self) -> Any:
+    def _trusting(self, X: Any) -> Any:
         """Rows have been checked for NaN once; the experts need not do it each for themselves."""
         allow_nan = get_tags(self).input_tags.allow_nan
-        return nullcontext() if allow_nan else config_context(assume_finite=True)
+        return nullcontext() if allow_nan or not are_checked(X) else config_context(assume_finite=True)
 
     # Metadata ----------------------------------------------------------------------------------------------------
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Metadata routing: ``sample_weight`` is used here, and handed on to the experts that ask for it."""
+        return self._router(self._pool())
+
+    def _router(self, pool: list[tuple[str, Any]]) -> MetadataRouter:
         router = MetadataRouter(owner=self).add_self_request(self)
-        for name, estimator in self._pool():
+        for name, estimator in pool:
             callee = training_method(estimator)
             mapping = MethodMapping().add(caller="fit", callee=callee).add(caller="partial_fit", callee=callee)
             router.add(**{name: get_routing_for_object(estimator)}, method_mapping=mapping)
@@ -268,7 +279,7 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, TransformerMixin, MetaEstimat
         estimators = self._estimators if hasattr(self, "_engine") else dict(self._pool())
         pool = [(name, estimator) for name, estimator in estimators.items() if not is_frozen(estimator)]
         if _routing_enabled():
-            routed = process_routing(self, method, **given)
+            routed = process_routing(self._router(pool), method, **given)
             return {name: routed[name][training_method(estimator)] for name, estimator in pool}
         _raise_for_params(params, self, method)
         for name, estimator in pool:
@@ -281,16 +292,15 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, TransformerMixin, MetaEstimat
     def _issue(self, X: Any) -> Issued:
         check_is_fitted(self)
         X = check_rows(self, X, reset=False)
-        with self._trusting():
+        with self._trusting(X):
             return self._engine.issue(X, _num_samples(X), self._models(self._estimators, {}), self.n_jobs)
 
     def _mixture(self, X: Any) -> Floats:
         """What the experts say together, shape (n_rows, n_outputs)."""
-        mixture = self._issue(X).mixture
-        silent = np.isnan(mixture).any(axis=1)
-        if silent.any():
-            raise ValueError(f"no expert could predict row {int(silent.argmax())} (of {len(mixture)}, counted from 0)")
-        return mixture
+        issued = self._issue(X)
+        issued.check()
+        guess = self._engine.score.guess()
+        return np.where(np.isnan(issued.mixture), guess, issued.mixture)
 
     def transform(self, X: Any) -> Floats:
         """The experts' predictions, in the order of ``experts_``; NaN where one has none.
@@ -388,11 +398,12 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, TransformerMixin, MetaEstimat
             tags.input_tags.sparse, tags.input_tags.allow_nan = self._accepts["sparse"], self._accepts["allow_nan"]
             return tags
         try:
-            inputs = [get_tags(estimator).input_tags for _, estimator in self._pool()]
+            pool = [estimator for _, estimator in self._pool()]
+            inputs = [(get_tags(estimator).input_tags.sparse, takes_nan(estimator)) for estimator in pool]
         except (TypeError, ValueError, AttributeError):  # estimators that are none are reported when they are used
             inputs = []
-        tags.input_tags.sparse = bool(inputs) and all(tag.sparse for tag in inputs)
-        tags.input_tags.allow_nan = any(tag.allow_nan for tag in inputs)
+        tags.input_tags.sparse = bool(inputs) and all(sparse for sparse, _ in inputs)
+        tags.input_tags.allow_nan = any(nan for _, nan in inputs)
         return tags
 
     def _sk_visual_block_(self) -> Any:

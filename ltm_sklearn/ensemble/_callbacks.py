@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
+__all__ = ["CallbackSupportMixin", "announced", "with_callbacks"]
+
 Item = TypeVar("Item")
 
 try:
@@ -20,7 +22,7 @@ except ImportError:  # an older scikit-learn
 
 
 def announced(estimator: Any, rounds: Sequence[Item], X: Any, y: Any) -> Iterator[Item]:
-    """The rounds of a fit, one by one; the estimator's callbacks hear of each."""
+    """The rounds of a fit, one by one; the estimator's callbacks hear of each, and may look at it or end the fit."""
     if not getattr(estimator, "_skl_callbacks", None):
         yield from rounds
         return
@@ -28,7 +30,8 @@ def announced(estimator: Any, rounds: Sequence[Item], X: Any, y: Any) -> Iterato
     whole.call_on_fit_task_begin(estimator=estimator, X=X, y=y)
     for item in rounds:
         part = whole.subcontext(task_name="round")
-        part.call_on_fit_task_begin(estimator=estimator)
+        part.call_on_fit_task_begin(estimator=estimator, X=X, y=y)
         yield item
-        part.call_on_fit_task_end(estimator=estimator)
-    whole.call_on_fit_task_end(estimator=estimator, X=X, y=y)
+        if part.call_on_fit_task_end(estimator=estimator, X=X, y=y, reconstruction_attributes={}):
+            break  # a callback has seen enough
+    whole.call_on_fit_task_end(estimator=estimator, X=X, y=y, reconstruction_attributes={})

@@ -14,7 +14,6 @@ from ..experts._validation import Floats
 from ..losses import ClassScore
 from ..memory import Snapshots
 from ._base import LongTermMemoryEnsemble
-from ._callbacks import with_callbacks
 from ._pools import classifiers
 from ._validation import check_labels
 
@@ -132,7 +131,6 @@ class LongTermMemoryClassifier(ClassifierMixin, LongTermMemoryEnsemble):
             record,
         )
 
-    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
         """Forget everything, and learn the rows in one pass, in rounds of ``batch_size``; :meth:`partial_fit` goes on.
 
@@ -186,7 +184,7 @@ class LongTermMemoryClassifier(ClassifierMixin, LongTermMemoryEnsemble):
         return self.classes_[probabilities.argmax(axis=1)]
 
     def predict_proba(self, X: Any) -> Floats:
-        """Class probabilities, in the order of ``classes_``."""
+        """Class probabilities, in the order of ``classes_``; where no expert has any, how often each class has come."""
         mixture = self._mixture(X)
         total = mixture.sum(axis=1, keepdims=True)
         return np.divide(mixture, total, out=np.full_like(mixture, 1.0 / len(self.classes_)), where=total > 0.0)
@@ -195,7 +193,7 @@ class LongTermMemoryClassifier(ClassifierMixin, LongTermMemoryEnsemble):
         return classifiers(seed)
 
     def _score(self) -> ClassScore:
-        return ClassScore(self.loss)
+        return ClassScore(self.loss, len(self.classes_))
 
     def _columns(self) -> list[str]:
         return [str(label) for label in self.classes_]

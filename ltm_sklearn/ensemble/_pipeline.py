@@ -6,6 +6,7 @@ from typing import Any, Self
 
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import MetadataRouter, _routing_enabled, process_routing
 from sklearn.utils.metaestimators import available_if
 
 
@@ -38,7 +39,8 @@ class IncrementalPipeline(Pipeline):
         X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
         y : array-like of shape (n_samples,), optional
         **params : dict
-            Of the last step's ``partial_fit``: ``classes``, ``sample_weight``.
+            ``classes`` for the last step's ``partial_fit``. With metadata routing, the rest goes to the steps that ask
+            for it; without, to the last one.
 
         Returns
         -------
@@ -49,9 +51,30 @@ class IncrementalPipeline(Pipeline):
         for _, name, step in steps:
             if not hasattr(step, "partial_fit") and get_tags(step).requires_fit:
                 raise TypeError(f"step {name!r} ({type(step).__name__}) has no partial_fit: it cannot follow a stream")
-        for _, _, step in steps:
+        routed = self._routed(params)
+        for _, name, step in steps:
             if hasattr(step, "partial_fit"):
-                step.partial_fit(X, y)
+                step.partial_fit(X, y, **routed.get(name, {}))
             X = step.transform(X)
-        self._final_estimator.partial_fit(X, y, **params)
+        name, final = self.steps[-1]
+        final.partial_fit(X, y, **routed[name])
         return self
+
+    def _routed(self, params: dict[str, Any]) -> dict[str, dict[str, Any]]:
+        """What the steps' ``partial_fit`` takes beside the rows, by name."""
+        last = self.steps[-1][0]
+        if not _routing_enabled():
+            return {last: params}
+        classes = {name: value for name, value in params.items() if name == "classes"}  # no metadata, but targets
+        metadata = {name: value for name, value in params.items() if name != "classes"}
+        routing = process_routing(self, "partial_fit", **metadata)
+        routed = {name: routing[name]["partial_fit"] for name, step in self.steps if hasattr(step, "partial_fit")}
+        return {**routed, last: {**routed[last], **classes}}
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Metadata routing: as a Pipeline's, and from ``partial_fit`` to that of the steps."""
+        router = super().get_metadata_routing()
+        for name, route in router:
+            if hasattr(self.named_steps[name], "partial_fit"):
+                route.mapping.add(caller="partial_fit", callee="partial_fit")
+        return router

@@ -8,9 +8,15 @@ from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 from sklearn.linear_model import Ridge, SGDClassifier, SGDRegressor
 from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils.metadata_routing import _routing_enabled
 
 from ._pipeline import IncrementalPipeline
 from ._window import SlidingWindow
+
+
+def _weighted(estimator: Any) -> Any:
+    """With metadata routing, an estimator says that it wants the rows' weights."""
+    return estimator.set_partial_fit_request(sample_weight=True) if _routing_enabled() else estimator
 
 
 def classifiers(seed: int | None) -> list[tuple[str, Any]]:
@@ -18,14 +24,14 @@ def classifiers(seed: int | None) -> list[tuple[str, Any]]:
 
     def logistic(rate: float) -> Any:
         sgd = SGDClassifier(loss="log_loss", learning_rate="constant", eta0=rate, alpha=1e-5, random_state=seed or 0)
-        return IncrementalPipeline([("scale", StandardScaler()), ("sgd", sgd)])
+        return IncrementalPipeline([("scale", StandardScaler()), ("sgd", _weighted(sgd))])
 
     forest = ExtraTreesClassifier(30, random_state=seed or 0)
     return [
-        ("bayes", GaussianNB()),
+        ("bayes", _weighted(GaussianNB())),
         ("logistic", logistic(0.1)),
         ("nimble", logistic(1.0)),
-        ("forest", SlidingWindow(forest)),
+        ("forest", _weighted(SlidingWindow(forest))),
     ]
 
 
@@ -33,7 +39,7 @@ def regressors(seed: int | None) -> list[tuple[str, Any]]:
     """A linear model that never forgets, one of the latest rows, and a forest on them."""
     sgd = SGDRegressor(random_state=seed or 0)
     return [
-        ("linear", IncrementalPipeline([("scale", StandardScaler()), ("sgd", sgd)])),
-        ("ridge", SlidingWindow(Ridge())),
-        ("forest", SlidingWindow(ExtraTreesRegressor(30, random_state=seed or 0))),
+        ("linear", IncrementalPipeline([("scale", StandardScaler()), ("sgd", _weighted(sgd))])),
+        ("ridge", _weighted(SlidingWindow(Ridge()))),
+        ("forest", _weighted(SlidingWindow(ExtraTreesRegressor(30, random_state=seed or 0)))),
     ]

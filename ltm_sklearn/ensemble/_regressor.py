@@ -11,7 +11,6 @@ from ..experts._validation import Floats
 from ..losses import TargetScore
 from ..memory import Snapshots
 from ._base import LongTermMemoryEnsemble
-from ._callbacks import with_callbacks
 from ._pools import regressors
 from ._validation import check_numbers
 
@@ -20,8 +19,8 @@ class LongTermMemoryRegressor(RegressorMixin, LongTermMemoryEnsemble):
     """Several regressors on a stream, weighted by who is right now, with a memory of what was right before.
 
     As :class:`LongTermMemoryClassifier`, for numbers. The range of the targets need not be known: predictions are
-    clipped to the range seen so far, widened by its width on both sides, and losses are measured against the widest
-    gap between experts of late.
+    clipped to the range seen so far, widened by half its width on both sides, and losses are measured against the
+    widest gap between experts of late.
 
     Parameters
     ----------
@@ -80,7 +79,8 @@ class LongTermMemoryRegressor(RegressorMixin, LongTermMemoryEnsemble):
     --------
     Two concepts take turns, and each return costs less than the last:
 
-    >>>     >>> from sklearn.linear_model import SGDRegressor
+    >>> import numpy as np
+    >>> from sklearn.linear_model import SGDRegressor
     >>> from ltm_sklearn import LongTermMemoryRegressor
     >>> rng = np.random.default_rng(0)
     >>> model = LongTermMemoryRegressor([("sgd", SGDRegressor(random_state=0))])
@@ -124,7 +124,6 @@ class LongTermMemoryRegressor(RegressorMixin, LongTermMemoryEnsemble):
             record,
         )
 
-    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
         """Forget everything, and learn the rows in one pass, in rounds of ``batch_size``; :meth:`partial_fit` goes on.
 
@@ -168,7 +167,7 @@ class LongTermMemoryRegressor(RegressorMixin, LongTermMemoryEnsemble):
             return self._partial_fit(X, y, sample_weight, params)
 
     def predict(self, X: Any) -> Floats:
-        """The experts' combined prediction of each row."""
+        """The experts' combined prediction of each row; where none has any, the mean of the targets so far."""
         return self._mixture(X)[:, 0]
 
     def _default_pool(self, seed: int | None) -> list[tuple[str, Any]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 from sklearn.utils import assert_all_finite, check_array, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, column_or_1d, validate_data
@@ -21,12 +22,26 @@ def check_rows(estimator: Any, X: Any, reset: bool) -> Any:
     if not hasattr(X, "columns"):
         return validate_data(estimator, X, reset=reset, dtype="numeric", **checks)
     validate_data(estimator, X, reset=reset, skip_check_array=True)
-    numbers = _numbers_of(X)
-    if numbers is not None:  # other columns are up to the experts' own preprocessing
-        check_array(numbers, dtype=None, estimator=estimator, input_name="X", **checks)
+    if _is_numeric(X):  # other columns are up to the experts' own preprocessing
+        check_array(
+            X if hasattr(X, "iloc") else X.to_numpy(), dtype=None, estimator=estimator, input_name="X", **checks
+        )
     elif len(X) == 0:
         raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
     return X
+
+
+def takes_nan(estimator: Any) -> bool:
+    """Whether an estimator may be given NaN. Of a pipeline scikit-learn does not tell: here, if any step takes it."""
+    if isinstance(estimator, Pipeline):
+        return any(takes_nan(step) for _, step in estimator.steps if not isinstance(step, str | None))
+    allow_nan: bool = get_tags(estimator).input_tags.allow_nan
+    return allow_nan
+
+
+def are_checked(X: Any) -> bool:
+    """Whether :func:`check_rows` has looked for NaN in these rows."""
+    return not hasattr(X, "columns") or _is_numeric(X)
 
 
 def _is_plain(X: Any, estimator: Any) -> bool:
@@ -36,14 +51,12 @@ def _is_plain(X: Any, estimator: Any) -> bool:
     return X.shape[1] == estimator.n_features_in_ and not hasattr(estimator, "feature_names_in_")
 
 
-def _numbers_of(frame: Any) -> Any:
-    """The frame itself if all its columns are numeric, else None."""
+def _is_numeric(frame: Any) -> bool:
+    """Whether all columns are."""
     dtypes = frame.dtypes
     if hasattr(dtypes, "to_numpy"):  # pandas
-        kinds = [getattr(dtype, "kind", "O") for dtype in dtypes]
-        return frame if all(kind in "biuf" for kind in kinds) else None
-    numeric = all(getattr(dtype, "is_numeric", lambda: False)() for dtype in dtypes)  # polars
-    return frame.to_numpy() if numeric else None
+        return all(getattr(dtype, "kind", "O") in "biuf" for dtype in dtypes)
+    return all(getattr(dtype, "is_numeric", lambda: False)() for dtype in dtypes)  # polars
 
 
 def check_labels(estimator: Any, y: Any) -> Any:

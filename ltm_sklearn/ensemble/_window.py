@@ -15,7 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_consistent_length, check_is_fitted
 
 from ..experts._validation import Floats, check_count, check_number
-from ._validation import check_labels, check_numbers, check_rows, check_weights
+from ._validation import check_labels, check_numbers, check_rows, check_weights, takes_nan
 
 
 class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
@@ -58,7 +58,7 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything and fit on the last ``window`` rows of ``X``."""
-        for name in ("estimator_", "classes_", "_held", "_new_rows"):
+        for name in ("estimator_", "classes_", "_held", "_new_rows", "_weighted"):
             self.__dict__.pop(name, None)
         classes = np.unique(check_labels(self, y)) if is_classifier(self) else None
         return self.partial_fit(X, y, classes, sample_weight)
@@ -87,29 +87,36 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
             if classes is None:
                 raise ValueError("classes must be passed on the first call to partial_fit.")
             self.classes_ = np.unique(classes)
+        if is_classifier(self) and not np.isin(y, self.classes_).all():
+            unknown = np.setdiff1d(y, self.classes_).tolist()
+            raise ValueError(f"labels {unknown!r} are not among the classes {self.classes_.tolist()!r}")
         weights = check_weights(sample_weight, X)
         rows = [X, y, np.ones(len(y)) if weights is None else weights]
-        held = [_stacked(old, new) for old, new in zip(self._held, rows, strict=True)] if self._holds_rows() else rows
+        if self._holds_rows():
+            held = [_stacked(old, new) for old, new in zip(self._held, rows, strict=True)]
+        else:  # the caller may use its arrays again
+            held = [part.copy() if hasattr(part, "copy") else part for part in rows]
         n_rows = _num_samples(held[0])
         if n_rows > self.window:
             held = [_safe_indexing(part, slice(n_rows - self.window, n_rows)) for part in held]
-        self._weighted = weights is not None or getattr(self, "_weighted", False)
-        self._held = held
-        self._new_rows = getattr(self, "_new_rows", 0) + len(y)
-        if not hasattr(self, "estimator_") or self._new_rows >= self.refit * len(held[1]):
-            self._fit_window()
+        weighted = weights is not None or getattr(self, "_weighted", False)
+        new_rows = getattr(self, "_new_rows", 0) + len(y)
+        if not hasattr(self, "estimator_") or new_rows >= self.refit * len(held[1]):
+            self.estimator_ = self._fitted_on(held, weighted)
+            new_rows = 0
+        self._held: list[Any] = held
+        self._new_rows, self._weighted = new_rows, weighted
         return self
 
     def _holds_rows(self) -> bool:
         return hasattr(self, "_held")
 
-    def _fit_window(self) -> None:
-        X, y, weights = self._held
+    def _fitted_on(self, held: list[Any], weighted: bool) -> Any:
+        X, y, weights = held
         # Of one class there is nothing to learn, and many classifiers refuse to.
         one_class = is_classifier(self) and (y == y[0]).all()
         estimator = DummyClassifier(strategy="most_frequent") if one_class else clone(self.estimator)
-        self.estimator_ = estimator.fit(X, y, **({"sample_weight": weights} if self._weighted else {}))
-        self._new_rows = 0
+        return estimator.fit(X, y, **({"sample_weight": weights} if weighted else {}))
 
     def predict(self, X: Any) -> Any:
         """Predictions of the estimator as fitted last."""
@@ -141,7 +148,7 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
             tags.classifier_tags.multi_label = False
         tags.target_tags.required = True
         tags.input_tags.sparse = inner.input_tags.sparse
-        tags.input_tags.allow_nan = inner.input_tags.allow_nan
+        tags.input_tags.allow_nan = takes_nan(self.estimator)
         return tags
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -154,8 +161,9 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
 
 def _stacked(old: Any, new: Any) -> Any:
     if sp.issparse(old):
-        return sp.vstack([old, new], format="csr")
-    library = sys.modules.get(type(old).__module__.partition(".")[0])
+        parts: Any = [old, new]
+        return sp.vstack(parts, format="csr")
+    library: Any = sys.modules.get(type(old).__module__.partition(".")[0])
     if hasattr(old, "columns") and hasattr(library, "concat"):  # pandas and polars
-        return library.concat([old, new])  # type: ignore[union-attr]
+        return library.concat([old, new])
     return np.concatenate([old, new])
