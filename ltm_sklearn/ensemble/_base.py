@@ -53,20 +53,20 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, TransformerMixin, MetaEstimat
 
     _engine: Engine
 
-    @abstractmethod
     def __init__(
         self,
-        estimators: list[tuple[str, Any]] | None,
-        algorithm: ExpertAlgorithm | None,
-        loss: Any,
-        combine: str,
-        memory: Snapshots | str | None,
-        rounds: str,
-        batch_size: int,
-        on_error: str,
-        n_jobs: int | None,
-        random_state: Any,
-        record: int | None,
+        estimators: list[tuple[str, Any]] | None = None,
+        *,
+        algorithm: ExpertAlgorithm | None = None,
+        loss: Any = "auto",
+        combine: str = "average",
+        memory: Snapshots | str | None = "auto",
+        rounds: str = "batch",
+        batch_size: int = 100,
+        on_error: str = "warn",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        record: int | None = None,
     ) -> None:
         self.estimators = estimators
         self.algorithm = algorithm
@@ -187,9 +187,30 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, TransformerMixin, MetaEstimat
     def _models(self, estimators: dict[str, Any], params: dict[str, Any]) -> SklearnModels:
         return SklearnModels(estimators, getattr(self, "classes_", None), params)
 
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
+        """Forget everything, and learn the rows in one pass, in rounds of ``batch_size``; :meth:`partial_fit` goes on.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            In the order of time.
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+            For the losses, and for the experts' training.
+        **params : dict
+            What the experts ask for, with metadata routing.
+
+        Returns
+        -------
+        self
+        """
+        with self._unchanged_on_error():
+            self._check_parameters()
+            return self._fit(X, y, sample_weight, params)
+
     @with_callbacks
     def _fit(self, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]) -> Self:
-        """One pass from scratch."""
+        self._see_all_targets(y)
         self.__dict__.pop("_engine", None)
         X = check_rows(self, X, reset=True)
         y, targets = self._check_targets(y)
@@ -239,6 +260,10 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, TransformerMixin, MetaEstimat
     ) -> None:
         with self._trusting(X):
             engine.learn(X, y, targets, weights, models, self.n_jobs)
+
+    @abstractmethod
+    def _see_all_targets(self, y: Any) -> None:
+        """Learn from all targets of a fit what must be known beforehand."""
 
     @abstractmethod
     def _check_targets(self, y: Any) -> tuple[Any, Any]:

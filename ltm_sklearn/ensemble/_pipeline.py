@@ -22,7 +22,7 @@ class IncrementalPipeline(Pipeline):
     >>> from sklearn.linear_model import SGDClassifier
     >>> from sklearn.preprocessing import StandardScaler
     >>> from ltm_sklearn.ensemble import IncrementalPipeline
-    >>> X, y = make_classification(random_state=0)
+    >>> X, y = make_classification(class_sep=3, random_state=0)
     >>> model = IncrementalPipeline([("scale", StandardScaler()), ("sgd", SGDClassifier(random_state=0))])
     >>> for rows in (slice(0, 50), slice(50, 100)):
     ...     model = model.partial_fit(X[rows], y[rows], classes=[0, 1])

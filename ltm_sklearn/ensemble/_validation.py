@@ -61,7 +61,7 @@ def _is_numeric(frame: Any) -> bool:
 
 def check_labels(estimator: Any, y: Any) -> Any:
     """One class label a row."""
-    _require(estimator, y)
+    require(estimator, y)
     y = column_or_1d(y, warn=True)
     assert_all_finite(y, input_name="y")
     check_classification_targets(y)
@@ -70,13 +70,14 @@ def check_labels(estimator: Any, y: Any) -> Any:
 
 def check_numbers(estimator: Any, y: Any) -> Floats:
     """One finite number a row."""
-    _require(estimator, y)
+    require(estimator, y)
     y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", estimator=estimator)
     numbers: Floats = column_or_1d(y, warn=True)
     return numbers
 
 
-def _require(estimator: Any, y: Any) -> None:
+def require(estimator: Any, y: Any) -> None:
+    """Targets must be given."""
     if y is None:
         raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
 
