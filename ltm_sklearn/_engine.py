@@ -44,7 +44,7 @@ class Issued:
     predictions: Floats  #: (n_experts, n_rows, n_outputs); 0 where asleep
     awake: NDArray[np.bool_]  #: (n_experts, n_rows)
     weights: Floats  #: (n_experts,)
-    mixture: Floats  #: (n_rows, n_outputs); NaN where all sleep
+    mixture: Floats  #: (n_rows, n_outputs); a guess where all sleep
     errors: list[Exception]  #: of the experts that raised one
     failures: list[tuple[str, str, str]]  #: (source, what it was to do, kind of error) of all that failed
 
@@ -60,7 +60,12 @@ class _Settled:
 
     losses: Floats  #: (n_experts,); NaN where asleep
     awake: Floats  #: (n_experts,): the part of the round in which each took part
-    mixture_loss: float  #: of what was issued; NaN unless it is recorded
+    mixture: Floats  #: (n_rows, n_outputs): what was issued; where each row is a round, with that round's weights
+
+    @classmethod
+    def unheard(cls, issued: Issued) -> _Settled:
+        """A round in which nobody took part."""
+        return cls(np.full(len(issued.experts), np.nan), np.zeros(len(issued.experts)), issued.mixture)
 
     def losses_of_live(self, issued: Issued) -> Floats:
         """The losses of the live learners that were awake."""
@@ -171,8 +176,7 @@ class Engine:
                 errors.append(answer.error)
                 answer = None
             said.append(answer)
-        n_outputs = next((answer.shape[1] for answer in said if answer is not None), 1)
-        silence = np.full((n_rows, n_outputs), np.nan)
+        silence = np.full((n_rows, len(self.score.guess())), np.nan)
         predictions = np.stack([silence if answer is None else answer for answer in said])
         awake = np.isfinite(predictions).all(axis=2)
         if not awake.all():
@@ -198,7 +202,7 @@ class Engine:
             chosen = played.argmax(axis=1) if self.combine == "leader" else self._drawn(played)
             mixture = predictions[chosen, np.arange(len(played))]
         heard = awake.any(axis=0, keepdims=True).T
-        return np.where(heard, mixture, np.nan)
+        return np.where(heard, mixture, self.score.guess())
 
     def _drawn(self, played: Floats) -> NDArray[np.intp]:
         """One expert a round, drawn by weight: the same one however often this round is asked for."""
@@ -245,20 +249,21 @@ class Engine:
         copies = self.raises or (self.each_row and score.uses_gradient)
         algorithm = copy.deepcopy(self.algorithm) if copies else self.algorithm
         score.observe(targets)
-        settled = None
-        counts = issued.awake if sample_weight is None else issued.awake[:, sample_weight > 0.0]
-        if counts.any():
-            settled = self._settle(issued, score, algorithm, targets, sample_weight)
+        row_weights = np.ones(n_rows) if sample_weight is None else sample_weight
+        settled = _Settled.unheard(issued)
+        if issued.awake[:, row_weights > 0.0].any():
+            settled = self._settle(issued, score, algorithm, targets, row_weights)
+        lost = np.nan
+        if self.history is not None and (self.n_rounds or issued.awake.any()):  # else nothing was issued
+            lost = float(np.average(score.mixture_loss(targets, settled.mixture), weights=row_weights))
         failures = issued.failures + self._train(X, y, models, n_jobs)
         self._reported.update(dict.fromkeys(failures, self.n_rounds))
         self.score, self.algorithm = score, algorithm
         self.n_rounds += n_rows if self.each_row else 1
         self.n_rows += n_rows
-        if settled is not None:
-            self._book(issued, settled, 1 if not self.each_row else n_rows)
+        self._book(issued, settled, lost, n_rows if self.each_row else 1)
         if self.memory is not None:
-            losses = np.empty(0) if settled is None else settled.losses_of_live(issued)
-            self.memory.after_round(self, models, score, X, targets, losses)
+            self.memory.after_round(self, models, score, X, targets, settled.losses_of_live(issued))
 
     def _settle(
         self,
@@ -266,12 +271,11 @@ class Engine:
         score: ClassScore | TargetScore,
         algorithm: ExpertAlgorithm,
         targets: Any,
-        sample_weight: Floats | None,
+        row_weights: Floats,
     ) -> _Settled:
         """Charge the experts."""
         predictions = score.tame(issued.predictions)
         row_losses = score.losses(targets, predictions, None)
-        row_weights = np.ones(len(targets)) if sample_weight is None else sample_weight
         shares = issued.awake * (row_weights / row_weights.sum())
         awake = shares.sum(axis=1)
 
@@ -285,15 +289,10 @@ class Engine:
         else:
             charged = losses
             if score.uses_gradient:
-                heard = np.where(np.isnan(mixture), 0.0, mixture)
-                charged = mean_over_rows(score.losses(targets, predictions, heard))
+                charged = mean_over_rows(score.losses(targets, predictions, mixture))
             whole = bool((awake > 1.0 - 1e-12).all())
             algorithm.update(score.rescale(charged[np.newaxis])[0], None if whole else np.minimum(awake, 1.0))
-        lost = np.nan
-        if self.history is not None:
-            heard = ~np.isnan(mixture[:, 0])
-            lost = np.average(score.mixture_loss(targets[heard], mixture[heard]), weights=row_weights[heard])
-        return _Settled(losses, awake, float(lost))
+        return _Settled(losses, awake, mixture)
 
     def _settle_rows(
         self,
@@ -320,7 +319,7 @@ class Engine:
                 algorithm.update(charged, confidence[row])
         return mixture
 
-    def _book(self, issued: Issued, settled: _Settled, n_rounds: int) -> None:
+    def _book(self, issued: Issued, settled: _Settled, lost: float, n_rounds: int) -> None:
         """Keep the experts' accounts, and the record."""
         accounts = zip(
             issued.experts, settled.losses.tolist(), self.weights().tolist(), settled.awake.tolist(), strict=True
@@ -328,14 +327,14 @@ class Engine:
         for expert, loss, weight, part in accounts:
             if part > 0.0:
                 expert.charge(loss, weight, part)
-        if self.history is not None:
+        if self.history is not None and not np.isnan(lost):
             weights = zip(issued.experts, issued.weights.tolist(), strict=True)
             losses = zip(issued.experts, settled.losses.tolist(), settled.awake.tolist(), strict=True)
             self.history.add(
                 Record(
                     self.n_rounds,
                     n_rounds,
-                    settled.mixture_loss,
+                    lost,
                     {expert.name: weight for expert, weight in weights},
                     {expert.name: loss for expert, loss, part in losses if part > 0.0},
                 )

@@ -17,6 +17,9 @@ class Models(Protocol):
     def copy(self, model: Any) -> Any:
         """A copy to keep, which will not be trained."""
 
+    def stack(self, batches: list[Any]) -> Any:
+        """Batches of rows as one."""
+
     def predict(self, model: Any, X: Any) -> Floats:
         """Predictions of shape (n_rows, n_outputs): class probabilities, or one column of numbers; NaN: none."""
 

@@ -237,25 +237,29 @@ class Remembering:
         """The snapshot that agrees with a model most, if it does so enough, and whether the model is better than it."""
         if self.parameters.merge is None:
             return None
-        answers = self._answers(models, model)
-        best: tuple[float, Expert, Floats] | None = None
-        for expert in snapshots:
-            if expert.source == source and answers is not None:
-                its_answers = self._answers(models, expert.model)
-                if its_answers is not None:
-                    agreement = score.agreement(answers, its_answers)
-                    if agreement > (self.parameters.merge if best is None else best[0]):
-                        best = agreement, expert, its_answers
-        if best is None or answers is None:
-            return None
+        rows = models.stack([X for X, _ in self.recent])
         targets = np.concatenate([targets for _, targets in self.recent])
-        lost, its_loss = score.losses(targets, np.stack([answers, best[2]]), None).mean(axis=1)
-        return best[1], bool(lost <= its_loss)
+        answers = _answers(models, model, rows)
+        best: tuple[Expert, bool] | None = None
+        closest = self.parameters.merge
+        for expert in snapshots:
+            if expert.source != source:
+                continue
+            its_answers = _answers(models, expert.model, rows)
+            both = np.isfinite(answers).all(axis=1) & np.isfinite(its_answers).all(axis=1)
+            if both.mean() < 0.5:  # too little to go by
+                continue
+            pair = np.stack([answers[both], its_answers[both]])
+            agreement = score.agreement(*pair)
+            if agreement > closest:
+                lost, its_loss = score.losses(targets[both], pair, None).mean(axis=1)
+                best, closest = (expert, bool(lost <= its_loss)), agreement
+        return best
 
-    def _answers(self, models: Models, model: Any) -> Floats | None:
-        """What a model says of the recent rows; None if it cannot."""
-        try:
-            answers = np.concatenate([models.predict(model, X) for X, _ in self.recent])
-        except Exception:  # it will be reported when it is asked in a round
-            return None
-        return answers if np.isfinite(answers).all() else None
+
+def _answers(models: Models, model: Any, X: Any) -> Floats:
+    """What a model says of some rows; NaN if it cannot."""
+    try:
+        return models.predict(model, X)
+    except Exception:  # it will be reported when it is asked in a round
+        return np.full((1, 1), np.nan)

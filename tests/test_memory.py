@@ -30,6 +30,9 @@ class LastTargets:
     def copy(self, model):
         return copy.deepcopy(model)
 
+    def stack(self, batches):
+        return np.concatenate(batches)
+
     def predict(self, model, X):
         return np.full((len(X), 1), model.says)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import Any, NamedTuple, Self
 from warnings import warn
 
@@ -280,9 +280,10 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, TransformerMixin, MetaEstimat
             raise
 
     def _trusting(self, X: Any) -> Any:
-        """Rows have been checked for NaN once; the experts need not do it each for themselves."""
+        """Rows have been checked for NaN once, and parameters in the first round; the experts need not do it again."""
         allow_nan = get_tags(self).input_tags.allow_nan
-        return nullcontext() if allow_nan or not are_checked(X) else config_context(assume_finite=True)
+        first = not hasattr(self, "_engine") or self._engine.n_rounds == 0
+        return config_context(assume_finite=not allow_nan and are_checked(X), skip_parameter_validation=not first)
 
     # Metadata ----------------------------------------------------------------------------------------------------
 
@@ -324,8 +325,7 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, TransformerMixin, MetaEstimat
         """What the experts say together, shape (n_rows, n_outputs)."""
         issued = self._issue(X)
         issued.check()
-        guess = self._engine.score.guess()
-        return np.where(np.isnan(issued.mixture), guess, issued.mixture)
+        return issued.mixture
 
     def transform(self, X: Any) -> Floats:
         """The experts' predictions, in the order of ``experts_``; NaN where one has none.

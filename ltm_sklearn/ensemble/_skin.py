@@ -13,6 +13,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import _num_samples
 
 from ..experts._validation import Floats
+from ._validation import stacked
 from ._window import SlidingWindow
 
 
@@ -32,6 +33,10 @@ class SklearnModels:
     def copy(self, model: Any) -> Any:
         """A copy to keep, which will not be trained."""
         return model.without_rows() if isinstance(model, SlidingWindow) else copy.deepcopy(model)
+
+    def stack(self, batches: list[Any]) -> Any:
+        """Batches of rows as one."""
+        return stacked(batches)
 
     def predict(self, model: Any, X: Any) -> Floats:
         """Probabilities in the order of ``classes``, or one column of numbers."""

@@ -1,10 +1,12 @@
-"""Checks of rows that are handed on to other estimators."""
+"""Rows that are handed on to other estimators: checked, and put together."""
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.pipeline import Pipeline
 from sklearn.utils import assert_all_finite, check_array, get_tags
 from sklearn.utils.multiclass import check_classification_targets
@@ -90,3 +92,14 @@ def check_weights(sample_weight: Any, X: Any) -> Floats | None:
     if not weights.sum() > 0.0:
         raise ValueError("sample_weight must have a positive sum: all rows have weight zero")
     return weights
+
+
+def stacked(batches: list[Any]) -> Any:
+    """Batches of rows as one."""
+    first = batches[0]
+    if sp.issparse(first):
+        return sp.vstack(batches, format="csr")
+    library: Any = sys.modules.get(type(first).__module__.partition(".")[0])
+    if hasattr(first, "columns") and hasattr(library, "concat"):  # pandas and polars
+        return library.concat(batches)
+    return np.concatenate(batches)

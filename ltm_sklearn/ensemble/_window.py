@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import copy
-import sys
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
 from sklearn.dummy import DummyClassifier
 from sklearn.utils import _safe_indexing, get_tags
@@ -15,7 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_consistent_length, check_is_fitted
 
 from ..experts._validation import Floats, check_count, check_number
-from ._validation import check_labels, check_numbers, check_rows, check_weights, takes_nan
+from ._validation import check_labels, check_numbers, check_rows, check_weights, stacked, takes_nan
 
 
 class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
@@ -93,7 +91,7 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
         weights = check_weights(sample_weight, X)
         rows = [X, y, np.ones(len(y)) if weights is None else weights]
         if self._holds_rows():
-            held = [_stacked(old, new) for old, new in zip(self._held, rows, strict=True)]
+            held = [stacked([old, new]) for old, new in zip(self._held, rows, strict=True)]
         else:  # the caller may use its arrays again
             held = [part.copy() if hasattr(part, "copy") else part for part in rows]
         n_rows = _num_samples(held[0])
@@ -157,13 +155,3 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
 
         metric = accuracy_score if is_classifier(self) else r2_score
         return float(metric(y, self.predict(X), sample_weight=sample_weight))
-
-
-def _stacked(old: Any, new: Any) -> Any:
-    if sp.issparse(old):
-        parts: Any = [old, new]
-        return sp.vstack(parts, format="csr")
-    library: Any = sys.modules.get(type(old).__module__.partition(".")[0])
-    if hasattr(old, "columns") and hasattr(library, "concat"):  # pandas and polars
-        return library.concat([old, new])
-    return np.concatenate([old, new])
