@@ -1,16 +1,17 @@
 """One round: predict, combine, score, update the weights, train, remember.
 
-The engine knows neither scikit-learn nor River. It reaches models through :class:`Models`, whose methods the two skins
-provide, and it holds everything that must survive between rounds, so that it pickles as a whole.
+The engine knows neither scikit-learn's models nor River's. It reaches them through :class:`Models`, whose methods the
+skins provide, and it holds everything that must survive between rounds, so that it pickles as a whole.
 """
 
 from __future__ import annotations
 
 import copy
+import pickle
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -46,12 +47,30 @@ class Issued:
     weights: Floats  #: (n_experts,)
     mixture: Floats  #: (n_rows, n_outputs); a guess where all sleep
     errors: list[Exception]  #: of the experts that raised one
-    failures: list[tuple[str, str, str]]  #: (source, what it was to do, kind of error) of all that failed
+    reports: list[_Report]  #: of all that failed
+
+    def all_raised(self) -> bool:
+        """Whether every expert that was asked raised an error: then the rows may be to blame."""
+        return bool(self.errors) and len(self.errors) == sum(expert.trained for expert in self.experts)
 
     def check(self) -> None:
-        """Raise an error if every expert that was asked did: then the rows are to blame."""
-        if self.errors and len(self.errors) == sum(expert.trained for expert in self.experts):
+        """Raise an error if every expert did."""
+        if self.all_raised():
             raise ValueError(f"no expert could predict these rows: {self.errors[0]}") from self.errors[0]
+
+
+class _Report(NamedTuple):
+    """That an expert failed."""
+
+    source: str
+    verb: str
+    kind: str
+    message: str
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What makes it the same failure as another."""
+        return self.source, self.verb, self.kind
 
 
 @dataclass
@@ -61,11 +80,13 @@ class _Settled:
     losses: Floats  #: (n_experts,); NaN where asleep
     awake: Floats  #: (n_experts,): the part of the round in which each took part
     mixture: Floats  #: (n_rows, n_outputs): what was issued; where each row is a round, with that round's weights
+    weights: Floats  #: (n_experts,): after the round; where each row is one, their mean
 
     @classmethod
     def unheard(cls, issued: Issued) -> _Settled:
         """A round in which nobody took part."""
-        return cls(np.full(len(issued.experts), np.nan), np.zeros(len(issued.experts)), issued.mixture)
+        nobody = np.zeros(len(issued.experts))
+        return cls(np.full(len(nobody), np.nan), nobody, issued.mixture, issued.weights)
 
     def losses_of_live(self, issued: Issued) -> Floats:
         """The losses of the live learners that were awake."""
@@ -166,14 +187,14 @@ class Engine:
         trained = [expert for expert in experts if expert.trained]
         answers = iter(_map(_attempt, [(models.predict, expert.model, X) for expert in trained], n_jobs))
         said: list[Floats | None] = []
-        errors, failures = [], []
+        errors: list[Exception] = []
+        reports: list[_Report] = []
         for expert in experts:
             answer = next(answers) if expert.trained else None
-            if answer is not None and not isinstance(answer, _Failure) and len(answer) != n_rows:
-                answer = _Failure(ValueError(f"it has {len(answer)} predictions for {n_rows} rows"))
             if isinstance(answer, _Failure):
-                failures.append(self._report(expert, "predict", answer))
-                errors.append(answer.error)
+                if not self._is_infant(expert):
+                    reports += self._report(expert, "predict", answer)
+                    errors.append(answer.error)
                 answer = None
             said.append(answer)
         silence = np.full((n_rows, len(self.score.guess())), np.nan)
@@ -182,14 +203,12 @@ class Engine:
         if not awake.all():
             for expert, answer, rows in zip(experts, said, awake, strict=True):
                 if answer is not None and not rows.all() and not self._is_infant(expert):
-                    failures.append(
-                        self._report(expert, "predict", _Failure(NoAnswer("the prediction is NaN or infinite")))
-                    )
+                    reports += self._report(expert, "predict", _Failure(NoAnswer("the prediction is NaN or infinite")))
             predictions[~awake] = 0.0
         predictions = self.score.tame(predictions)
         weights = self.weights()
         mixture = self._combined(predictions, awake, weights)
-        return Issued(experts, predictions, awake, weights, mixture, errors, failures)
+        return Issued(experts, predictions, awake, weights, mixture, errors, reports)
 
     def _combined(self, predictions: Floats, awake: NDArray[np.bool_], weights: Floats) -> Floats:
         """The mixture (n_rows, n_outputs) under weights (n_experts,), or (n_rows, n_experts)."""
@@ -206,8 +225,8 @@ class Engine:
 
     def _drawn(self, played: Floats) -> NDArray[np.intp]:
         """One expert a round, drawn by weight: the same one however often this round is asked for."""
-        n_rows = len(played)
-        u = np.random.default_rng([self.seed, self.n_rounds]).random(n_rows if self.each_row else 1)
+        rounds = range(self.n_rounds, self.n_rounds + (len(played) if self.each_row else 1))
+        u = np.array([np.random.default_rng([self.seed, at]).random() for at in rounds])
         levels = np.cumsum(played, axis=1)
         return (levels <= u[:, np.newaxis] * levels[:, -1:]).sum(axis=1)
 
@@ -215,22 +234,22 @@ class Engine:
         """Whether it began afresh a few rows ago: that it has no answers yet is no surprise."""
         return expert.kind == "young" and self.n_rows - expert.born < INFANCY
 
-    def _report(self, expert: Expert, verb: str, failure: _Failure) -> tuple[str, str, str]:
-        """Raise an expert's error, or warn of it unless that was done of late."""
+    def _report(self, expert: Expert, verb: str, failure: _Failure) -> list[_Report]:
+        """Raise an expert's error, or say what to warn of."""
         if self.raises:
             failure.error.add_note(f"raised when expert {expert.name!r} was to {verb}")
             raise failure.error
-        key = (expert.source, verb, type(failure.error).__name__)
-        if self.n_rounds - self._reported.get(key, -QUIET_ROUNDS) < QUIET_ROUNDS:
-            return key
         # Snapshots come and go: their own names would make a new warning of each.
         name = f"{expert.source!r}" if expert.name == expert.source else f"{expert.source!r} ({expert.kind})"
-        warnings.warn(
-            f"expert {name} could not {verb} and slept: {type(failure.error).__name__}: {failure.error}",
-            ExpertWarning,
-            stacklevel=6,
-        )
-        return key
+        kind = type(failure.error).__name__
+        message = f"expert {name} could not {verb} and slept: {kind}: {failure.error}"
+        return [_Report(expert.source, verb, kind, message)]
+
+    def warn(self, reports: list[_Report]) -> None:
+        """Warn of failures, unless that was done of late."""
+        for report in {report.key: report for report in reports}.values():
+            if self.n_rounds - self._reported.get(report.key, -QUIET_ROUNDS) >= QUIET_ROUNDS:
+                warnings.warn(report.message, ExpertWarning, stacklevel=5)
 
     # Learning ----------------------------------------------------------------------------------------------------
 
@@ -242,28 +261,43 @@ class Engine:
         ``targets`` is what the score understands, ``y`` what the models do.
         """
         n_rows = len(targets)
+        n_rounds = n_rows if self.each_row else 1
+        row_weights = np.ones(n_rows) if sample_weight is None else sample_weight / sample_weight.max()
         issued = self.issue(X, n_rows, models, n_jobs)
-        issued.check()
         score = copy.copy(self.score)
-        # What may fail after the first update works on a copy.
-        copies = self.raises or (self.each_row and score.uses_gradient)
-        algorithm = copy.deepcopy(self.algorithm) if copies else self.algorithm
         score.observe(targets)
-        row_weights = np.ones(n_rows) if sample_weight is None else sample_weight
+        # What may fail after the first update works on a copy.
+        copies = self.raises or (self.each_row and (score.uses_gradient or self.history is not None))
+        algorithm = copy.deepcopy(self.algorithm) if copies else self.algorithm
+        recorded = self.history is not None and bool(self.n_rounds or issued.awake.any())  # else nothing was issued
+        lost = np.nan
+        if recorded and not self.each_row:
+            lost = float(np.average(score.mixture_loss(targets, issued.mixture), weights=row_weights))
         settled = _Settled.unheard(issued)
         if issued.awake[:, row_weights > 0.0].any():
             settled = self._settle(issued, score, algorithm, targets, row_weights)
-        lost = np.nan
-        if self.history is not None and (self.n_rounds or issued.awake.any()):  # else nothing was issued
+        if recorded and self.each_row:
             lost = float(np.average(score.mixture_loss(targets, settled.mixture), weights=row_weights))
-        failures = issued.failures + self._train(X, y, models, n_jobs)
-        self._reported.update(dict.fromkeys(failures, self.n_rounds))
+        reports = issued.reports + self._train(X, y, models, n_jobs, issued)
         self.score, self.algorithm = score, algorithm
-        self.n_rounds += n_rows if self.each_row else 1
+        self.n_rounds += n_rounds
         self.n_rows += n_rows
-        self._book(issued, settled, lost, n_rows if self.each_row else 1)
+        self._book(issued, settled, lost, n_rounds)
         if self.memory is not None:
-            self.memory.after_round(self, models, score, X, targets, settled.losses_of_live(issued))
+            reports += self._remember(models, X, targets, settled.losses_of_live(issued))
+        self.warn(reports)  # last, as a warning may be made an error: the round is complete by then
+        self._reported.update({report.key: self.n_rounds for report in reports})
+
+    def _remember(self, models: Models, X: Any, targets: Any, losses: Floats) -> list[_Report]:
+        assert self.memory is not None
+        try:
+            self.memory.after_round(self, models, self.score, X, targets, losses)
+        except Exception as error:
+            if self.raises:
+                raise
+            kind = type(error).__name__
+            return [_Report("", "remember", kind, f"no snapshot could be taken: {kind}: {error}")]
+        return []
 
     def _settle(
         self,
@@ -285,14 +319,17 @@ class Engine:
 
         losses, mixture = mean_over_rows(row_losses), issued.mixture
         if self.each_row:
-            mixture = self._settle_rows(predictions, issued.awake, row_losses, score, algorithm, targets, row_weights)
+            mixture, weights = self._settle_rows(
+                predictions, issued.awake, row_losses, score, algorithm, targets, row_weights
+            )
         else:
             charged = losses
             if score.uses_gradient:
                 charged = mean_over_rows(score.losses(targets, predictions, mixture))
             whole = bool((awake > 1.0 - 1e-12).all())
             algorithm.update(score.rescale(charged[np.newaxis])[0], None if whole else np.minimum(awake, 1.0))
-        return _Settled(losses, awake, mixture)
+            weights = algorithm.weights()
+        return _Settled(losses, awake, mixture, weights)
 
     def _settle_rows(
         self,
@@ -303,30 +340,33 @@ class Engine:
         algorithm: ExpertAlgorithm,
         targets: Any,
         row_weights: Floats,
-    ) -> Floats:
-        """Charge the experts row by row; returns the mixture, each row with its own round's weights."""
+    ) -> tuple[Floats, Floats]:
+        """Charge the experts row by row; returns the mixture, each row with its own round's weights, and their mean."""
         confidence = awake.T * (row_weights / row_weights.max())[:, np.newaxis]
         if not score.uses_gradient:
             charged = score.rescale(np.where(awake, row_losses, np.nan).T)
-            return self._combined(predictions, awake, algorithm.run(charged, confidence))
+            played = algorithm.run(charged, confidence)
+            return self._combined(predictions, awake, played), played.mean(axis=0)
         mixture = np.empty(predictions.shape[1:])
+        played = np.empty(awake.T.shape)
         for row in range(len(targets)):
             here = slice(row, row + 1)
-            mixture[row] = self._combined(predictions[:, here], awake[:, here], algorithm.weights())[0]
+            played[row] = algorithm.weights()
+            mixture[row] = self._combined(predictions[:, here], awake[:, here], played[row])[0]
             if awake[:, row].any():
                 linear = score.losses(targets[here], predictions[:, here], mixture[here])
                 charged = score.rescale(np.where(awake[:, here], linear, np.nan).T)[0]
                 algorithm.update(charged, confidence[row])
-        return mixture
+        return mixture, played.mean(axis=0)
 
     def _book(self, issued: Issued, settled: _Settled, lost: float, n_rounds: int) -> None:
         """Keep the experts' accounts, and the record."""
         accounts = zip(
-            issued.experts, settled.losses.tolist(), self.weights().tolist(), settled.awake.tolist(), strict=True
+            issued.experts, settled.losses.tolist(), settled.weights.tolist(), settled.awake.tolist(), strict=True
         )
         for expert, loss, weight, part in accounts:
             if part > 0.0:
-                expert.charge(loss, weight, part)
+                expert.charge(loss, weight, part * n_rounds)
         if self.history is not None and not np.isnan(lost):
             weights = zip(issued.experts, issued.weights.tolist(), strict=True)
             losses = zip(issued.experts, settled.losses.tolist(), settled.awake.tolist(), strict=True)
@@ -340,8 +380,8 @@ class Engine:
                 )
             )
 
-    def _train(self, X: Any, y: Any, models: Models, n_jobs: int | None) -> list[tuple[str, str, str]]:
-        """Train the learners; returns which of them failed, as in ``Issued.failures``."""
+    def _train(self, X: Any, y: Any, models: Models, n_jobs: int | None, issued: Issued) -> list[_Report]:
+        """Train the learners; returns which of them failed."""
         learners = [expert for expert in self.experts if expert.learns]
         tasks = [
             (
@@ -356,20 +396,30 @@ class Engine:
         ]
         results = list(_map(_attempt, tasks, n_jobs))
         failures = [result for result in results if isinstance(result, _Failure)]
-        if failures and len(failures) == len(results) and not any(expert.trained for expert in self.experts):
-            raise failures[0].error  # nobody could ever predict: the fault is not one expert's
-        pairs = list(zip(learners, results, strict=True))
-        reported = [self._report(expert, "learn", result) for expert, result in pairs if isinstance(result, _Failure)]
+        if len(failures) == len(results):  # if nobody can predict or learn, the fault is not one expert's
+            issued.check()
+            if failures and not any(expert.trained for expert in self.experts):
+                raise failures[0].error
+        reports: list[_Report] = []
+        for expert, result in zip(learners, results, strict=True):
+            if isinstance(result, _Failure):
+                reports += self._report(expert, "learn", result)
         for expert, result in zip(learners, results, strict=True):
             if not isinstance(result, _Failure):
                 expert.model, expert.trained = result, True
-        return reported
+            elif not expert.trained:
+                expert.model = models.fresh(expert.source)  # the failed one may be neither here nor there
+        return reports
 
 
 def _attempt(function: Callable[..., Any], *arguments: Any) -> Any:
     try:
         return function(*arguments)
     except Exception as error:
+        try:
+            pickle.loads(pickle.dumps(error))
+        except Exception:  # it could not come back from another process
+            return _Failure(RuntimeError(f"{type(error).__name__}: {error}"))
         return _Failure(error)
 
 

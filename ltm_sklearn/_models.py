@@ -1,4 +1,4 @@
-"""What the engine and the memory know of models: three functions, and an account of how each model fared."""
+"""What the engine and the memory know of models: a few functions, and an account of how each model fared."""
 
 from __future__ import annotations
 
@@ -16,6 +16,9 @@ class Models(Protocol):
 
     def copy(self, model: Any) -> Any:
         """A copy to keep, which will not be trained."""
+
+    def last_rows(self, X: Any, most: int) -> Any:
+        """A copy of the last rows, at most so many."""
 
     def stack(self, batches: list[Any]) -> Any:
         """Batches of rows as one."""
@@ -63,10 +66,10 @@ class Expert:
         """Whether it is trained."""
         return self.kind in ("live", "young")
 
-    def charge(self, loss: float, weight: float, part: float) -> None:
-        """Take part in a round with a loss, and hold a weight after it."""
-        self.n_rounds += part
-        self.total_loss += part * loss
-        self.total_weight += part * weight
-        self.rounds_lately += part
-        self.lost_lately += part * loss
+    def charge(self, loss: float, weight: float, rounds: float) -> None:
+        """Take part in some rounds, or in a part of one, with a mean loss and a mean weight."""
+        self.n_rounds += rounds
+        self.total_loss += rounds * loss
+        self.total_weight += rounds * weight
+        self.rounds_lately += rounds
+        self.lost_lately += rounds * loss

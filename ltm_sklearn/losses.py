@@ -1,6 +1,6 @@
 """From targets and predictions to losses in [0, 1], which is what the expert algorithms learn from.
 
-Two kinds of scores share two methods, ``losses`` and ``rescale``, so that the engine need not know which it has:
+Two kinds of scores share their methods, so that the engine need not know which it has:
 :class:`ClassScore` knows the range of its losses beforehand, :class:`TargetScore` learns it on the way.
 """
 
@@ -91,7 +91,10 @@ class ClassScore:
         """Losses (n_experts, n_rows) of predictions (n_experts, n_rows, n_classes)."""
         if self._own is None:
             return self._loss(y, predictions)
-        return np.stack([_own_loss(self._own, y, of_expert) for of_expert in predictions])
+        losses = np.stack([_own_loss(self._own, y, of_expert) for of_expert in predictions])
+        if losses.min(initial=0.0) < 0.0 or losses.max(initial=1.0) > 1.0:
+            raise ValueError(f"loss must return values in [0, 1]; got {losses.min()} to {losses.max()}")
+        return losses
 
     def mixture_loss(self, y: NDArray[np.intp], mixture: Floats) -> Floats:
         """Losses (n_rows,) of what was issued."""
@@ -103,8 +106,6 @@ class ClassScore:
 
     def rescale(self, losses: Floats) -> Floats:
         """Losses are in [0, 1] already."""
-        if self._own is not None and (losses.min(initial=0.0) < 0.0 or losses.max(initial=1.0) > 1.0):
-            raise ValueError(f"loss must return values in [0, 1]; got {losses.min()} to {losses.max()}")
         return losses
 
 

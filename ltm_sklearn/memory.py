@@ -100,11 +100,13 @@ class Snapshots(BaseEstimator):
     every : int or None, default=200
         Copy the learner that did best since the last snapshot, after so many rows. None: only at alarms.
     on_drift : bool or drift detector, default=True
-        Copy also when the learners' loss rises: the copy is one from before the alarm. True uses a small built-in
-        detector; any object with River's ``update`` and ``drift_detected`` may be given, such as
+        Copy also when the learners' loss rises: the copy is one from before the alarm, unless the last snapshot is
+        just a few rows old. True uses a small built-in detector; any object with River's ``update`` and
+        ``drift_detected`` may be given, such as
         ``river.drift.ADWIN()``.
     max_size : int, default=20
-        How many snapshots are kept. The one with the lowest mean weight since it was taken is given up first.
+        How many snapshots are kept. The one with the lowest mean weight since it was taken is given up first, but none
+        that is younger than twice ``every``.
     restart : bool, default=True
         Train a second, *young* learner beside each one, that begins afresh after each snapshot. Without it all copies
         of a learner that never forgets are blurred.
@@ -144,7 +146,8 @@ class Snapshots(BaseEstimator):
         check_number("merge", self.merge, 0.0, 1.0)
         if not isinstance(self.restart, bool | np.bool_):
             raise ValueError(f"restart={self.restart!r} must be True or False")
-        is_detector = hasattr(self.on_drift, "drift_detected") and not isinstance(self.on_drift, type)
+        interface = hasattr(self.on_drift, "drift_detected") and hasattr(self.on_drift, "update")
+        is_detector = interface and not isinstance(self.on_drift, type)
         if not isinstance(self.on_drift, bool | np.bool_) and not is_detector:
             raise ValueError(f"on_drift={self.on_drift!r} is neither True, False nor a drift detector")
         if self.every is None and isinstance(self.on_drift, bool | np.bool_) and not self.on_drift:
@@ -174,7 +177,7 @@ class Remembering:
         self.rows += len(targets)
         self.rows_since_copy += len(targets)
         if self.parameters.merge is not None:
-            self.recent.append((copy.copy(X), copy.copy(targets)))  # the caller may use its arrays again
+            self.recent.append((models.last_rows(X, ROWS_TO_COMPARE), targets[-ROWS_TO_COMPARE:].copy()))
             while sum(len(y) for _, y in self.recent[1:]) >= ROWS_TO_COMPARE:
                 del self.recent[0]
         learners = [expert for expert in pool.experts if expert.learns and expert.trained]

@@ -32,9 +32,10 @@ from ..experts import ExpertAlgorithm, LongTermMemory
 from ..experts._validation import Floats, check_count, check_option
 from ..losses import ClassScore, TargetScore
 from ..memory import Remembering, Snapshots
-from ._callbacks import CallbackSupportMixin, announced, with_callbacks
-from ._skin import SklearnModels, is_frozen, takes_sample_weight, training_method
-from ._validation import are_checked, check_rows, check_weights, takes_nan
+from ._pipeline import IncrementalPipeline
+from ._skin import SklearnModels, takes_sample_weight, training_method
+from ._sklearn_compat import CallbackSupportMixin, VisualBlock, announced, with_callbacks
+from ._validation import are_checked, check_rows, check_weights, is_frozen, takes_nan
 
 
 class ExpertSummary(NamedTuple):
@@ -271,7 +272,7 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, TransformerMixin, MetaEstimat
 
     @contextmanager
     def _unchanged_on_error(self) -> Iterator[None]:
-        """Whatever fails, the estimator is as it was before."""
+        """If anything is wrong, the estimator is as it was before. (The engine sees to its own state.)"""
         before = dict(self.__dict__)
         try:
             yield
@@ -305,8 +306,12 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, TransformerMixin, MetaEstimat
         estimators = self._estimators if hasattr(self, "_engine") else dict(self._pool())
         pool = [(name, estimator) for name, estimator in estimators.items() if not is_frozen(estimator)]
         if _routing_enabled():
-            routed = process_routing(self._router(pool), method, **given)
-            return {name: routed[name][training_method(estimator)] for name, estimator in pool}
+            routing = process_routing(self._router(pool), method, **given)
+            routed = {name: routing[name][training_method(estimator)] for name, estimator in pool}
+            for name, estimator in pool:
+                if isinstance(estimator, IncrementalPipeline):
+                    estimator.routed(routed[name])  # complains if a step has not said whether it wants something
+            return routed
         _raise_for_params(params, self, method)
         for name, estimator in pool:
             if weights is not None and not takes_sample_weight(estimator):
@@ -324,11 +329,12 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, TransformerMixin, MetaEstimat
     def _mixture(self, X: Any) -> Floats:
         """What the experts say together, shape (n_rows, n_outputs)."""
         issued = self._issue(X)
+        self._engine.warn(issued.reports)
         issued.check()
         return issued.mixture
 
     def transform(self, X: Any) -> Floats:
-        """The experts' predictions, in the order of ``experts_``; NaN where one has none.
+        """The experts' predictions as they are combined, in the order of ``experts_``; NaN where one has none.
 
         Parameters
         ----------
@@ -432,11 +438,9 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, TransformerMixin, MetaEstimat
         return tags
 
     def _sk_visual_block_(self) -> Any:
-        from sklearn.utils._repr_html.estimator import _VisualBlock
-
         pairs = self.estimators if isinstance(self.estimators, list) and self.estimators else self._pool()
         names, estimators = zip(*pairs, strict=True)
-        return _VisualBlock("parallel", estimators, names=names)
+        return VisualBlock("parallel", estimators, names=names)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "_ltm_sklearn_version": __version__}

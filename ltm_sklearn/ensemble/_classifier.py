@@ -153,8 +153,11 @@ class LongTermMemoryClassifier(ClassifierMixin, LongTermMemoryEnsemble):
         require(self, y)
         if type(y) is not np.ndarray or y.ndim != 1:
             y = column_or_1d(y, warn=True)
-        indices = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
-        unknown = self.classes_[indices] != y
+        try:
+            indices = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
+            unknown = self.classes_[indices] != y
+        except TypeError as error:  # labels that cannot even be compared with the classes
+            raise ValueError(f"labels of type {y.dtype} do not go with the classes {self.classes_!r}") from error
         if unknown.any():
             row = int(unknown.argmax())
             raise ValueError(f"label {y[row]!r} of row {row} is not among the classes {self.classes_.tolist()!r}")

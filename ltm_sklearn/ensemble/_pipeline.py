@@ -9,12 +9,15 @@ from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, _routing_enabled, process_routing
 from sklearn.utils.metaestimators import available_if
 
+from ._validation import is_frozen
+
 
 class IncrementalPipeline(Pipeline):
     """scikit-learn's Pipeline with ``partial_fit``, to stream through scalers and the like.
 
     Each step takes in the rows by its own ``partial_fit``, then transforms them for the next. A step without
-    ``partial_fit`` is fine if it needs no fitting, such as ``Normalizer`` or ``FunctionTransformer``.
+    ``partial_fit`` is fine if it needs no fitting, such as ``Normalizer`` or ``FunctionTransformer``; a
+    ``FrozenEstimator`` is never trained.
 
     Examples
     --------
@@ -51,16 +54,17 @@ class IncrementalPipeline(Pipeline):
         for _, name, step in steps:
             if not hasattr(step, "partial_fit") and get_tags(step).requires_fit:
                 raise TypeError(f"step {name!r} ({type(step).__name__}) has no partial_fit: it cannot follow a stream")
-        routed = self._routed(params)
+        routed = self.routed(params)
         for _, name, step in steps:
-            if hasattr(step, "partial_fit"):
+            if hasattr(step, "partial_fit") and not is_frozen(step):
                 step.partial_fit(X, y, **routed.get(name, {}))
             X = step.transform(X)
         name, final = self.steps[-1]
-        final.partial_fit(X, y, **routed[name])
+        if not is_frozen(final):
+            final.partial_fit(X, y, **routed[name])
         return self
 
-    def _routed(self, params: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    def routed(self, params: dict[str, Any]) -> dict[str, dict[str, Any]]:
         """What the steps' ``partial_fit`` takes beside the rows, by name."""
         last = self.steps[-1][0]
         if not _routing_enabled():

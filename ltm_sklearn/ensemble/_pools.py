@@ -14,9 +14,14 @@ from ._pipeline import IncrementalPipeline
 from ._window import SlidingWindow
 
 
-def _weighted(estimator: Any) -> Any:
-    """With metadata routing, an estimator says that it wants the rows' weights."""
-    return estimator.set_partial_fit_request(sample_weight=True) if _routing_enabled() else estimator
+def _weighted(estimator: Any, wanted: bool = True) -> Any:
+    """With metadata routing, an estimator must say whether it wants the rows' weights."""
+    return estimator.set_partial_fit_request(sample_weight=wanted) if _routing_enabled() else estimator
+
+
+def _scaled(sgd: Any) -> IncrementalPipeline:
+    scale = _weighted(StandardScaler(), wanted=False)
+    return IncrementalPipeline([("scale", scale), ("sgd", _weighted(sgd))])
 
 
 def classifiers(seed: int | None) -> list[tuple[str, Any]]:
@@ -24,7 +29,7 @@ def classifiers(seed: int | None) -> list[tuple[str, Any]]:
 
     def logistic(rate: float) -> Any:
         sgd = SGDClassifier(loss="log_loss", learning_rate="constant", eta0=rate, alpha=1e-5, random_state=seed or 0)
-        return IncrementalPipeline([("scale", StandardScaler()), ("sgd", _weighted(sgd))])
+        return _scaled(sgd)
 
     forest = ExtraTreesClassifier(30, random_state=seed or 0)
     return [
@@ -39,7 +44,7 @@ def regressors(seed: int | None) -> list[tuple[str, Any]]:
     """A linear model that never forgets, one of the latest rows, and a forest on them."""
     sgd = SGDRegressor(random_state=seed or 0)
     return [
-        ("linear", IncrementalPipeline([("scale", StandardScaler()), ("sgd", _weighted(sgd))])),
+        ("linear", _scaled(sgd)),
         ("ridge", _weighted(SlidingWindow(Ridge()))),
         ("forest", _weighted(SlidingWindow(ExtraTreesRegressor(30, random_state=seed or 0)))),
     ]

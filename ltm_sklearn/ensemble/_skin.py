@@ -8,12 +8,11 @@ from inspect import signature
 from typing import Any
 
 import numpy as np
-from sklearn.frozen import FrozenEstimator
-from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import _num_samples
 
 from ..experts._validation import Floats
-from ._validation import stacked
+from ._pipeline import IncrementalPipeline
+from ._validation import last_rows, stacked
 from ._window import SlidingWindow
 
 
@@ -34,6 +33,10 @@ class SklearnModels:
         """A copy to keep, which will not be trained."""
         return model.without_rows() if isinstance(model, SlidingWindow) else copy.deepcopy(model)
 
+    def last_rows(self, X: Any, most: int) -> Any:
+        """A copy of the last rows, at most so many."""
+        return last_rows(X, most)
+
     def stack(self, batches: list[Any]) -> Any:
         """Batches of rows as one."""
         return stacked(batches)
@@ -41,21 +44,32 @@ class SklearnModels:
     def predict(self, model: Any, X: Any) -> Floats:
         """Probabilities in the order of ``classes``, or one column of numbers."""
         with np.errstate(all="ignore"):  # what comes of it, NaN or infinite, is looked at
-            return self._predict(model, X)
+            predictions = self._numbers(model, X) if self.classes is None else self._probabilities(model, X)
+        expected = (_num_samples(X), 1 if self.classes is None else len(self.classes))
+        if predictions.shape != expected:
+            raise ValueError(f"its predictions have shape {predictions.shape}, not {expected}")
+        return predictions
 
-    def _predict(self, model: Any, X: Any) -> Floats:
-        if self.classes is None:
-            return np.asarray(model.predict(X), dtype=np.float64).reshape(_num_samples(X), 1)
+    def _numbers(self, model: Any, X: Any) -> Floats:
+        numbers = np.asarray(model.predict(X), dtype=np.float64)
+        return numbers[:, np.newaxis] if numbers.ndim == 1 else numbers
+
+    def _probabilities(self, model: Any, X: Any) -> Floats:
         predict_proba = getattr(model, "predict_proba", None)
-        if predict_proba is not None:
-            probabilities = np.asarray(predict_proba(X), dtype=np.float64)
-            known = model.classes_
-            if len(known) == len(self.classes) and (known == self.classes).all():
-                return probabilities
-            return self._aligned(known, probabilities)
-        labels = model.predict(X)
-        known = np.unique(labels)
-        return self._aligned(known, (labels[:, np.newaxis] == known).astype(np.float64))
+        if predict_proba is None:
+            labels = np.asarray(model.predict(X))
+            known = np.unique(labels)
+            return self._aligned(known, (labels[:, np.newaxis] == known).astype(np.float64))
+        probabilities = np.asarray(predict_proba(X), dtype=np.float64)
+        known = model.classes_
+        if len(known) != len(self.classes) or not (known == self.classes).all():
+            if probabilities.shape[1:] != known.shape:
+                raise ValueError(f"its probabilities have shape {probabilities.shape} for {len(known)} classes")
+            probabilities = self._aligned(known, probabilities)
+        total = probabilities.sum(axis=-1, keepdims=True)
+        if (probabilities < 0.0).any():
+            probabilities = np.where((probabilities < 0.0).any(axis=-1, keepdims=True), np.nan, probabilities)
+        return probabilities / total if (total > 1.0 + 1e-6).any() else probabilities
 
     def _aligned(self, known: Any, probabilities: Floats) -> Floats:
         """Columns put where the ensemble has their classes; those of classes that it has not are left out."""
@@ -73,19 +87,14 @@ class SklearnModels:
         return model.partial_fit(X, y, **params)
 
 
-def is_frozen(estimator: Any) -> bool:
-    """Whether an expert is never trained. FrozenEstimator hands ``partial_fit`` on to what it holds."""
-    return isinstance(estimator, FrozenEstimator)
-
-
 def training_method(estimator: Any) -> str:
     """The method by which an expert is trained in the end."""
     return "partial_fit" if hasattr(estimator, "partial_fit") else "fit"
 
 
 def takes_sample_weight(estimator: Any) -> bool:
-    """Whether an expert's training takes ``sample_weight``; a pipeline asks its last step."""
-    if isinstance(estimator, Pipeline):
+    """Whether an expert's training takes ``sample_weight``; an incremental pipeline hands it to its last step."""
+    if isinstance(estimator, IncrementalPipeline):
         return takes_sample_weight(estimator.steps[-1][1])
     if isinstance(estimator, SlidingWindow):
         return takes_sample_weight(estimator.estimator)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import copy
 import sys
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
-from sklearn.utils import assert_all_finite, check_array, get_tags
+from sklearn.utils import _safe_indexing, assert_all_finite, check_array, get_tags
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, column_or_1d, validate_data
+from sklearn.utils.validation import _check_sample_weight, _num_samples, column_or_1d, validate_data
 
 from ..experts._validation import Floats
 
@@ -89,7 +91,7 @@ def check_weights(sample_weight: Any, X: Any) -> Floats | None:
     if sample_weight is None:
         return None
     weights: Floats = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-    if not weights.sum() > 0.0:
+    if not weights.max() > 0.0:
         raise ValueError("sample_weight must have a positive sum: all rows have weight zero")
     return weights
 
@@ -103,3 +105,15 @@ def stacked(batches: list[Any]) -> Any:
     if hasattr(first, "columns") and hasattr(library, "concat"):  # pandas and polars
         return library.concat(batches)
     return np.concatenate(batches)
+
+
+def last_rows(X: Any, most: int) -> Any:
+    """A copy of the last rows, at most so many: the caller may use its arrays again."""
+    n_rows = _num_samples(X)
+    rows = _safe_indexing(X, slice(max(n_rows - most, 0), n_rows))
+    return rows.copy() if hasattr(rows, "copy") else copy.copy(rows)
+
+
+def is_frozen(estimator: Any) -> bool:
+    """Whether an expert is never trained. FrozenEstimator hands ``partial_fit`` on to what it holds."""
+    return isinstance(estimator, FrozenEstimator)

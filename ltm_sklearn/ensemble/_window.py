@@ -8,12 +8,12 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
 from sklearn.dummy import DummyClassifier
-from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import _num_samples, check_consistent_length, check_is_fitted
+from sklearn.utils.validation import _num_samples, check_consistent_length, check_is_fitted, has_fit_parameter
 
 from ..experts._validation import Floats, check_count, check_number
-from ._validation import check_labels, check_numbers, check_rows, check_weights, stacked, takes_nan
+from ._validation import check_labels, check_numbers, check_rows, check_weights, last_rows, stacked, takes_nan
 
 
 class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
@@ -48,6 +48,8 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
     >>> model.estimator_.n_samples_fit_
     60
     """
+
+    _held: list[Any]  #: the latest rows, their targets and weights
 
     def __init__(self, estimator: Any, *, window: int = 1000, refit: float = 0.1) -> None:
         self.estimator = estimator
@@ -89,32 +91,27 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
             unknown = np.setdiff1d(y, self.classes_).tolist()
             raise ValueError(f"labels {unknown!r} are not among the classes {self.classes_.tolist()!r}")
         weights = check_weights(sample_weight, X)
+        if weights is not None and not has_fit_parameter(self.estimator, "sample_weight"):
+            raise TypeError(f"{type(self.estimator).__name__}.fit takes no sample_weight")
         rows = [X, y, np.ones(len(y)) if weights is None else weights]
-        if self._holds_rows():
-            held = [stacked([old, new]) for old, new in zip(self._held, rows, strict=True)]
-        else:  # the caller may use its arrays again
-            held = [part.copy() if hasattr(part, "copy") else part for part in rows]
-        n_rows = _num_samples(held[0])
-        if n_rows > self.window:
-            held = [_safe_indexing(part, slice(n_rows - self.window, n_rows)) for part in held]
-        weighted = weights is not None or getattr(self, "_weighted", False)
-        new_rows = getattr(self, "_new_rows", 0) + len(y)
-        if not hasattr(self, "estimator_") or new_rows >= self.refit * len(held[1]):
-            self.estimator_ = self._fitted_on(held, weighted)
-            new_rows = 0
-        self._held: list[Any] = held
-        self._new_rows, self._weighted = new_rows, weighted
+        if hasattr(self, "_held"):
+            rows = [stacked([old, new]) for old, new in zip(self._held, rows, strict=True)]
+        held = [last_rows(part, self.window) for part in rows]
+        # Rows are kept also if the estimator cannot be fitted on them: there may yet be too few.
+        self._held = held
+        self._weighted = weights is not None or getattr(self, "_weighted", False)
+        self._new_rows = getattr(self, "_new_rows", 0) + len(y)
+        if not hasattr(self, "estimator_") or self._new_rows >= self.refit * len(held[1]):
+            self.estimator_ = self._fitted_on(held)
+            self._new_rows = 0
         return self
 
-    def _holds_rows(self) -> bool:
-        return hasattr(self, "_held")
-
-    def _fitted_on(self, held: list[Any], weighted: bool) -> Any:
+    def _fitted_on(self, held: list[Any]) -> Any:
         X, y, weights = held
         # Of one class there is nothing to learn, and many classifiers refuse to.
         one_class = is_classifier(self) and (y == y[0]).all()
         estimator = DummyClassifier(strategy="most_frequent") if one_class else clone(self.estimator)
-        return estimator.fit(X, y, **({"sample_weight": weights} if weighted else {}))
+        return estimator.fit(X, y, **({"sample_weight": weights} if self._weighted else {}))
 
     def predict(self, X: Any) -> Any:
         """Predictions of the estimator as fitted last."""

@@ -1,11 +1,11 @@
-"""scikit-learn's callbacks, progress bars among them, where it has them (1.9 on, experimental)."""
+"""What differs between versions of scikit-learn: callbacks (1.9 on, experimental) and where the HTML blocks live."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
-__all__ = ["CallbackSupportMixin", "announced", "with_callbacks"]
+__all__ = ["CallbackSupportMixin", "VisualBlock", "announced", "with_callbacks"]
 
 Item = TypeVar("Item")
 
@@ -19,6 +19,12 @@ except ImportError:  # an older scikit-learn
     def with_callbacks(method: Callable[..., Any]) -> Callable[..., Any]:
         """No callbacks."""
         return method
+
+
+try:
+    from sklearn.utils._repr_html.estimator import _VisualBlock as VisualBlock
+except ImportError:  # before 1.7
+    from sklearn.utils._estimator_html_repr import _VisualBlock as VisualBlock
 
 
 def announced(estimator: Any, rounds: Sequence[Item], X: Any, y: Any) -> Iterator[Item]:

@@ -1,0 +1,218 @@
+"""Experts in trouble, and what becomes of the ensemble."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn import config_context
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.exceptions import UnsetMetadataPassedError
+from sklearn.frozen import FrozenEstimator
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression, SGDClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from ltm_sklearn import LongTermMemoryClassifier, LongTermMemoryRegressor, Snapshots
+from ltm_sklearn._engine import _attempt
+from ltm_sklearn.ensemble import ExpertWarning, IncrementalPipeline
+
+
+class Stubborn(Exception):
+    """Needs two arguments, and so does not unpickle."""
+
+    def __init__(self, what, why):
+        super().__init__(what)
+
+
+def stubborn(n):
+    raise Stubborn("no", "because")
+
+
+class OddShape(ClassifierMixin, BaseEstimator):
+    """Probabilities of a shape, or a size, of its own."""
+
+    def __init__(self, answer):
+        self.answer = answer
+
+    def partial_fit(self, X, y, classes=None):
+        self.classes_ = np.unique(classes) if classes is not None else self.classes_
+        return self
+
+    def fit(self, X, y):
+        return self.partial_fit(X, y, y)
+
+    def predict_proba(self, X):
+        return self.answer(len(X))
+
+
+def learn_all(model, batches):
+    for X, y in batches:
+        model.partial_fit(X, y, classes=[0, 1])
+
+
+def stream_of_blobs(n_batches, size=10, seed=0):
+    rng = np.random.default_rng(seed)
+    for _ in range(n_batches):
+        y = rng.integers(0, 2, size)
+        yield rng.normal(size=(size, 2)) + 3.0 * y[:, np.newaxis], y
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [lambda n: np.ones((n, 5)), lambda n: np.ones(n), lambda n: np.ones((n, 2, 1)), lambda n: None, lambda n: 0.5],
+    ids=["wide", "flat", "deep", "none", "scalar"],
+)
+def test_expert_whose_predictions_have_no_sensible_shape_sleeps(answer):
+    model = LongTermMemoryClassifier([("nb", GaussianNB()), ("odd", OddShape(answer))], memory=None)
+    with pytest.warns(ExpertWarning, match="'odd' could not predict"):
+        learn_all(model, stream_of_blobs(5))
+    assert np.isnan(model.loss_[1])
+    X, y = next(stream_of_blobs(1, size=50, seed=1))
+    assert (model.predict(X) == y).mean() >= 0.9
+
+
+def test_probabilities_beyond_one_count_no_more_than_others():
+    big = OddShape(lambda n: np.tile([0.0, 1e6], (n, 1)))
+    model = LongTermMemoryClassifier([("nb", GaussianNB()), ("big", big)], memory=None)
+    learn_all(model, stream_of_blobs(40))
+    X, y = next(stream_of_blobs(1, size=50, seed=1))
+    assert (model.predict(X) == y).mean() > 0.9
+
+
+def test_learner_whose_first_rows_were_bad_begins_afresh():
+    experts = [("nb", GaussianNB()), ("trees", HistGradientBoostingClassifier(max_iter=2))]
+    model = LongTermMemoryClassifier(experts, memory=None)
+    for at, (X, y) in enumerate(stream_of_blobs(12)):
+        if at == 0:
+            X[0, 0] = np.nan
+            with pytest.warns(ExpertWarning, match="'nb' could not learn"):
+                model.partial_fit(X, y, classes=[0, 1])
+        else:
+            model.partial_fit(X, y)
+    assert model.loss_[0] < 0.2
+
+
+def test_expert_that_needs_many_rows_gets_them():
+    experts = [("nb", GaussianNB()), ("cal", CalibratedClassifierCV(LogisticRegression(), cv=5))]
+    model = LongTermMemoryClassifier(experts, memory=None)
+    with pytest.warns(ExpertWarning, match="'cal' could not learn"):
+        learn_all(model, stream_of_blobs(40, size=4))
+    assert isinstance(model.named_estimators_.cal.estimator_, CalibratedClassifierCV)
+
+
+@pytest.mark.filterwarnings("ignore::ltm_sklearn.ensemble.ExpertWarning")  # with fewer rows than neighbours
+def test_neighbours_alone_learn_rows_one_by_one():
+    model = LongTermMemoryClassifier([("knn", KNeighborsClassifier(9))])
+    learn_all(model, stream_of_blobs(60, size=1))
+    assert model.n_samples_seen_ == 60
+    X, y = next(stream_of_blobs(1, size=50, seed=1))
+    assert (model.predict(X) == y).mean() > 0.9
+
+
+def test_young_learner_of_few_rows_is_no_error_of_the_users():
+    model = LongTermMemoryClassifier([("knn", KNeighborsClassifier()), ("nb", GaussianNB())], on_error="raise")
+    model.partial_fit(*next(stream_of_blobs(1, size=50)), classes=[0, 1])
+    for X, y in stream_of_blobs(100, size=3):
+        model.partial_fit(X, y)
+    assert model.n_samples_seen_ == 350
+
+
+def test_accounts_go_by_rounds_where_each_row_is_one():
+    right, wrong = (
+        FrozenEstimator(DummyClassifier(strategy="constant", constant=c).fit([[0.0]] * 2, [0, 1])) for c in (0, 1)
+    )
+    model = LongTermMemoryClassifier([("right", right), ("wrong", wrong)], memory=None, rounds="row")
+    model.partial_fit([[0.0]], [1], classes=[0, 1]).partial_fit(np.zeros((99, 1)), np.zeros(99, dtype=int))
+    np.testing.assert_allclose(model.loss_, [0.01, 0.99])
+    assert model.experts_[0].long_term_weight > 0.9
+
+
+def test_model_that_cannot_be_copied_costs_its_snapshots_only():
+    class Uncopied(GaussianNB):
+        def __deepcopy__(self, memo):
+            if hasattr(self, "theta_"):
+                raise RuntimeError("not to be copied")
+            return type(self)()
+
+    model = LongTermMemoryClassifier([("nb", Uncopied())], memory=Snapshots(every=50))
+    with pytest.warns(ExpertWarning, match="no snapshot could be taken: RuntimeError: not to be copied"):
+        learn_all(model, stream_of_blobs(20))
+    assert model.n_rounds_ == 20
+    assert all(expert.kind != "snapshot" for expert in model.experts_)
+
+
+@pytest.mark.filterwarnings("error")
+def test_warning_made_an_error_comes_after_a_complete_round():
+    model = LongTermMemoryClassifier([("nb", GaussianNB()), ("odd", OddShape(lambda n: None))], memory=None)
+    for at, (X, y) in enumerate(stream_of_blobs(4)):
+        if at:
+            with pytest.raises(ExpertWarning):
+                model.partial_fit(X, y)
+        else:
+            model.partial_fit(X, y, classes=[0, 1])
+        assert model.n_rounds_ == at + 1
+
+
+def test_a_record_tells_what_predict_would_have_said():
+    model = LongTermMemoryClassifier([("nb", GaussianNB())], record=100)
+    wrong = []
+    for at, (X, y) in enumerate(stream_of_blobs(60)):
+        if at:
+            wrong.append((model.predict(X) != y).mean())
+        model.partial_fit(X, y, classes=[0, 1])
+    np.testing.assert_allclose([record.loss for record in model.history_], wrong, atol=1e-15)
+
+
+@pytest.mark.parametrize("make", [LongTermMemoryClassifier, LongTermMemoryRegressor])
+def test_default_pool_takes_weights_with_metadata_routing(make):
+    X, y = next(stream_of_blobs(1, size=300))
+    with config_context(enable_metadata_routing=True):
+        model = make(random_state=0).fit(X, y, sample_weight=np.full(300, 2.0))
+    assert not np.isnan(model.loss_[:3]).any()
+
+
+def test_pipeline_whose_steps_say_nothing_of_weights_is_the_users_error():
+    X, y = next(stream_of_blobs(1, size=100))
+    with config_context(enable_metadata_routing=True):
+        sgd = SGDClassifier(loss="log_loss").set_partial_fit_request(sample_weight=True)
+        pipeline = IncrementalPipeline([("scale", StandardScaler()), ("sgd", sgd)])
+        model = LongTermMemoryClassifier([("sgd", pipeline)])
+        with pytest.raises(UnsetMetadataPassedError, match="StandardScaler"):
+            model.fit(X, y, sample_weight=np.ones(100))
+
+
+def test_plain_pipeline_takes_no_weights_and_is_named():
+    X, y = next(stream_of_blobs(1, size=100))
+    model = LongTermMemoryClassifier([("pipe", make_pipeline(StandardScaler(), LogisticRegression()))])
+    with pytest.raises(ValueError, match=r"expert 'pipe' .* takes no sample_weight"):
+        model.fit(X, y, sample_weight=np.ones(100))
+
+
+def test_frozen_steps_of_a_pipeline_are_never_trained():
+    X, y = next(stream_of_blobs(1, size=100))
+    scaler, sgd = StandardScaler().fit(X), SGDClassifier(loss="log_loss", random_state=0).fit(X, y)
+    mean, coef = scaler.mean_.copy(), sgd.coef_.copy()
+    for steps in ([FrozenEstimator(scaler), SGDClassifier()], [StandardScaler(), FrozenEstimator(sgd)]):
+        IncrementalPipeline([("first", steps[0]), ("last", steps[1])]).partial_fit(X + 100.0, 1 - y, classes=[0, 1])
+    np.testing.assert_array_equal(scaler.mean_, mean)
+    np.testing.assert_array_equal(sgd.coef_, coef)
+
+
+def test_imputing_pipeline_may_be_given_nan():
+    model = LongTermMemoryClassifier([("pipe", make_pipeline(SimpleImputer(), LogisticRegression()))])
+    for X, y in stream_of_blobs(10):
+        X[0, 0] = np.nan
+        model.partial_fit(X, y, classes=[0, 1])
+    assert (model.predict(X) == y).mean() >= 0.8
+
+
+def test_error_that_does_not_pickle_can_come_back_from_another_process():
+    came_back = pickle.loads(pickle.dumps(_attempt(stubborn, 1)))
+    assert isinstance(came_back.error, RuntimeError)
+    assert str(came_back.error) == "Stubborn: no"
