@@ -166,9 +166,13 @@ def test_without_the_kernel_everything_works_with_one_warning(tmp_path):
     assert run.stdout.strip() == "['RuntimeWarning'] True True"
 
 
+# scikit-learn itself imports pandas where it is installed.
 LIGHT = """
-import sys, ltm_sklearn
-print(sorted(name for name in ("river", "pandas", "matplotlib", "sktime") if name in sys.modules))
+import sys, sklearn.ensemble
+before = set(sys.modules)
+import ltm_sklearn
+new = set(sys.modules) - before
+print(sorted(name for name in ("river", "pandas", "matplotlib", "sktime") if name in new))
 """
 
 
