@@ -36,9 +36,14 @@ def check_rows(estimator: Any, X: Any, reset: bool) -> Any:
 
 
 def takes_nan(estimator: Any) -> bool:
-    """Whether an estimator may be given NaN. Of a pipeline scikit-learn does not tell: here, if any step takes it."""
+    """Whether an estimator may be given NaN. Of a pipeline scikit-learn does not tell; here: if a step fills it in."""
     if isinstance(estimator, Pipeline):
-        return any(takes_nan(step) for _, step in estimator.steps if not isinstance(step, str | None))
+        for _, step in estimator.steps:
+            if type(step).__module__.startswith("sklearn.impute"):
+                return True
+            if not (step is None or step == "passthrough" or takes_nan(step)):
+                return False
+        return True
     allow_nan: bool = get_tags(estimator).input_tags.allow_nan
     return allow_nan
 
