@@ -198,14 +198,14 @@ class Engine:
                 answer = None
             said.append(answer)
         silence = np.full((n_rows, len(self.score.guess())), np.nan)
-        predictions = np.stack([silence if answer is None else answer for answer in said])
-        awake = np.isfinite(predictions).all(axis=2)
+        with np.errstate(all="ignore"):
+            predictions: Floats = self.score.tame(np.stack([silence if answer is None else answer for answer in said]))
+        awake: NDArray[np.bool_] = np.asarray(np.isfinite(predictions).all(axis=2))
         if not awake.all():
             for expert, answer, rows in zip(experts, said, awake, strict=True):
                 if answer is not None and not rows.all() and not self._is_infant(expert):
                     reports += self._report(expert, "predict", _Failure(NoAnswer("the prediction is NaN or infinite")))
             predictions[~awake] = 0.0
-        predictions = self.score.tame(predictions)
         weights = self.weights()
         mixture = self._combined(predictions, awake, weights)
         return Issued(experts, predictions, awake, weights, mixture, errors, reports)

@@ -84,7 +84,12 @@ class ClassScore:
         return self.counts / max(self.counts.sum(), 1.0)
 
     def tame(self, predictions: Floats) -> Floats:
-        """Probabilities are bounded as they are."""
+        """Probabilities that sum to no more than one; NaN for a row with negative ones."""
+        total = predictions.sum(axis=-1, keepdims=True)
+        if (total > 1.0 + 1e-6).any():
+            predictions = predictions / np.maximum(total, 1.0)
+        if (predictions < 0.0).any():
+            predictions = np.where((predictions < 0.0).any(axis=-1, keepdims=True), np.nan, predictions)
         return predictions
 
     def losses(self, y: NDArray[np.intp], predictions: Floats, mixture: Floats | None) -> Floats:
@@ -220,7 +225,8 @@ class TargetScore:
         width = self.high - self.low
         if not width > 0.0:  # no target yet, or always the same one: nothing is known of their scale
             return predictions
-        return np.clip(predictions, self.low - MARGIN * width, self.high + MARGIN * width)
+        inside = np.clip(predictions, self.low - MARGIN * width, self.high + MARGIN * width)
+        return np.where(np.isfinite(predictions), inside, np.nan)
 
     def losses(self, y: Floats, predictions: Floats, mixture: Floats | None) -> Floats:
         """Losses (n_experts, n_rows) of predictions (n_experts, n_rows, 1), linear around the mixture (n_rows, 1)."""

@@ -66,10 +66,7 @@ class SklearnModels:
             if probabilities.shape[1:] != known.shape:
                 raise ValueError(f"its probabilities have shape {probabilities.shape} for {len(known)} classes")
             probabilities = self._aligned(known, probabilities)
-        total = probabilities.sum(axis=-1, keepdims=True)
-        if (probabilities < 0.0).any():
-            probabilities = np.where((probabilities < 0.0).any(axis=-1, keepdims=True), np.nan, probabilities)
-        return probabilities / total if (total > 1.0 + 1e-6).any() else probabilities
+        return probabilities
 
     def _aligned(self, known: Any, probabilities: Floats) -> Floats:
         """Columns put where the ensemble has their classes; those of classes that it has not are left out."""
