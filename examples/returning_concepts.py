@@ -1,7 +1,7 @@
 """Concepts that return: what a memory is worth to a classifier that is trained on a stream.
 
-A reader's taste changes every 500 messages and comes back. Naive Bayes blurs the two tastes into one; restarted whenever
-it fails it would learn each of them again and again. With snapshots the ensemble finds the old model at once.
+A reader's taste changes every 500 messages and comes back. Naive Bayes blurs the two tastes into one; restarted when it
+fails it would learn each of them again and again. With snapshots the ensemble finds the old model at once.
 """
 
 import numpy as np
