@@ -311,3 +311,11 @@ def test_regressors_agree_as_far_as_they_are_near_in_units_of_the_targets_range(
     score.observe(np.array([0.0, 10.0]))
     assert score.agreement(np.zeros((2, 1)), np.array([[1.0], [3.0]])) == pytest.approx(0.8)
     assert score.agreement(np.full((2, 1), -1e9), np.full((2, 1), 1e9)) == 0.0
+
+
+@pytest.mark.parametrize("loss", [Squared(), Absolute(), Pinball(0.1), Pinball(0.9)], ids=repr)
+def test_linear_part_bounds_what_another_prediction_would_have_saved(loss):
+    # f(ŷ) - f(u) <= f'(ŷ) (ŷ - u): by this the gradient trick competes with every convex combination u
+    y, said, other = np.random.default_rng(0).normal(size=(3, 10_000))
+    saved = loss(y, said) - loss(y, other)
+    assert (saved <= loss.gradient(y, said) * (said - other) + 1e-12).all()
