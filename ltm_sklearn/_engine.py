@@ -49,13 +49,9 @@ class Issued:
     errors: list[Exception]  #: of the experts that raised one
     reports: list[_Report]  #: of all that failed
 
-    def all_raised(self) -> bool:
-        """Whether every expert that was asked raised an error: then the rows may be to blame."""
-        return bool(self.errors) and len(self.errors) == sum(expert.trained for expert in self.experts)
-
     def check(self) -> None:
-        """Raise an error if every expert did."""
-        if self.all_raised():
+        """Raise an error if every expert that was asked did: then the rows are to blame."""
+        if self.errors and len(self.errors) == sum(expert.trained for expert in self.experts):
             raise ValueError(f"no expert could predict these rows: {self.errors[0]}") from self.errors[0]
 
 
@@ -193,7 +189,7 @@ class Engine:
             answer = next(answers) if expert.trained else None
             if isinstance(answer, _Failure):
                 if not self._is_infant(expert):
-                    reports += self._report(expert, "predict", answer)
+                    reports.append(self._report(expert, "predict", answer))
                     errors.append(answer.error)
                 answer = None
             said.append(answer)
@@ -202,9 +198,10 @@ class Engine:
             predictions: Floats = self.score.tame(np.stack([silence if answer is None else answer for answer in said]))
         awake: NDArray[np.bool_] = np.asarray(np.isfinite(predictions).all(axis=2))
         if not awake.all():
+            failure = _Failure(NoAnswer("the prediction is NaN or infinite"))
             for expert, answer, rows in zip(experts, said, awake, strict=True):
                 if answer is not None and not rows.all() and not self._is_infant(expert):
-                    reports += self._report(expert, "predict", _Failure(NoAnswer("the prediction is NaN or infinite")))
+                    reports.append(self._report(expert, "predict", failure))
             predictions[~awake] = 0.0
         weights = self.weights()
         mixture = self._combined(predictions, awake, weights)
@@ -234,7 +231,7 @@ class Engine:
         """Whether it began afresh a few rows ago: that it has no answers yet is no surprise."""
         return expert.kind == "young" and self.n_rows - expert.born < INFANCY
 
-    def _report(self, expert: Expert, verb: str, failure: _Failure) -> list[_Report]:
+    def _report(self, expert: Expert, verb: str, failure: _Failure) -> _Report:
         """Raise an expert's error, or say what to warn of."""
         if self.raises:
             failure.error.add_note(f"raised when expert {expert.name!r} was to {verb}")
@@ -243,7 +240,7 @@ class Engine:
         name = f"{expert.source!r}" if expert.name == expert.source else f"{expert.source!r} ({expert.kind})"
         kind = type(failure.error).__name__
         message = f"expert {name} could not {verb} and slept: {kind}: {failure.error}"
-        return [_Report(expert.source, verb, kind, message)]
+        return _Report(expert.source, verb, kind, message)
 
     def warn(self, reports: list[_Report]) -> None:
         """Warn of failures, unless that was done of late."""
@@ -342,7 +339,7 @@ class Engine:
         row_weights: Floats,
     ) -> tuple[Floats, Floats]:
         """Charge the experts row by row; returns the mixture, each row with its own round's weights, and their mean."""
-        confidence = awake.T * (row_weights / row_weights.max())[:, np.newaxis]
+        confidence = awake.T * row_weights[:, np.newaxis]
         if not score.uses_gradient:
             charged = score.rescale(np.where(awake, row_losses, np.nan).T)
             played = algorithm.run(charged, confidence)
@@ -400,10 +397,11 @@ class Engine:
             issued.check()
             if failures and not any(expert.trained for expert in self.experts):
                 raise failures[0].error
-        reports: list[_Report] = []
-        for expert, result in zip(learners, results, strict=True):
-            if isinstance(result, _Failure):
-                reports += self._report(expert, "learn", result)
+        reports = [
+            self._report(expert, "learn", result)
+            for expert, result in zip(learners, results, strict=True)
+            if isinstance(result, _Failure) and not self._is_infant(expert)
+        ]
         for expert, result in zip(learners, results, strict=True):
             if not isinstance(result, _Failure):
                 expert.model, expert.trained = result, True

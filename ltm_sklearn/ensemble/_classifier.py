@@ -13,7 +13,7 @@ from ..experts._validation import Floats
 from ..losses import ClassScore
 from ._base import LongTermMemoryEnsemble
 from ._pools import classifiers
-from ._validation import check_labels, require
+from ._validation import check_labels, class_indices, require
 
 
 class LongTermMemoryClassifier(ClassifierMixin, LongTermMemoryEnsemble):
@@ -153,12 +153,4 @@ class LongTermMemoryClassifier(ClassifierMixin, LongTermMemoryEnsemble):
         require(self, y)
         if type(y) is not np.ndarray or y.ndim != 1:
             y = column_or_1d(y, warn=True)
-        try:
-            indices = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
-            unknown = self.classes_[indices] != y
-        except TypeError as error:  # labels that cannot even be compared with the classes
-            raise ValueError(f"labels of type {y.dtype} do not go with the classes {self.classes_!r}") from error
-        if unknown.any():
-            row = int(unknown.argmax())
-            raise ValueError(f"label {y[row]!r} of row {row} is not among the classes {self.classes_.tolist()!r}")
-        return y, indices
+        return y, class_indices(y, self.classes_)

@@ -33,13 +33,8 @@ class SklearnModels:
         """A copy to keep, which will not be trained."""
         return model.without_rows() if isinstance(model, SlidingWindow) else copy.deepcopy(model)
 
-    def last_rows(self, X: Any, most: int) -> Any:
-        """A copy of the last rows, at most so many."""
-        return last_rows(X, most)
-
-    def stack(self, batches: list[Any]) -> Any:
-        """Batches of rows as one."""
-        return stacked(batches)
+    last_rows = staticmethod(last_rows)
+    stack = staticmethod(stacked)
 
     def predict(self, model: Any, X: Any) -> Floats:
         """Probabilities in the order of ``classes``, or one column of numbers."""

@@ -77,6 +77,19 @@ def check_labels(estimator: Any, y: Any) -> Any:
     return y
 
 
+def class_indices(y: Any, classes: Any) -> Any:
+    """Where each label stands among the sorted classes; one that is none of them is an error."""
+    try:
+        indices = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+        unknown = classes[indices] != y
+    except TypeError as error:  # labels that cannot even be compared with the classes
+        raise ValueError(f"labels of type {y.dtype} do not go with the classes {classes!r}") from error
+    if unknown.any():
+        row = int(unknown.argmax())
+        raise ValueError(f"label {y[row]!r} of row {row} is not among the classes {classes.tolist()!r}")
+    return indices
+
+
 def check_numbers(estimator: Any, y: Any) -> Floats:
     """One finite number a row."""
     require(estimator, y)

@@ -13,7 +13,16 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_consistent_length, check_is_fitted, has_fit_parameter
 
 from ..experts._validation import Floats, check_count, check_number
-from ._validation import check_labels, check_numbers, check_rows, check_weights, last_rows, stacked, takes_nan
+from ._validation import (
+    check_labels,
+    check_numbers,
+    check_rows,
+    check_weights,
+    class_indices,
+    last_rows,
+    stacked,
+    takes_nan,
+)
 
 
 class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
@@ -87,9 +96,8 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
             if classes is None:
                 raise ValueError("classes must be passed on the first call to partial_fit.")
             self.classes_ = np.unique(classes)
-        if is_classifier(self) and not np.isin(y, self.classes_).all():
-            unknown = np.setdiff1d(y, self.classes_).tolist()
-            raise ValueError(f"labels {unknown!r} are not among the classes {self.classes_.tolist()!r}")
+        if is_classifier(self):
+            class_indices(y, self.classes_)
         weights = check_weights(sample_weight, X)
         if weights is not None and not has_fit_parameter(self.estimator, "sample_weight"):
             raise TypeError(f"{type(self.estimator).__name__}.fit takes no sample_weight")
