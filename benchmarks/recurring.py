@@ -68,7 +68,7 @@ REAL: dict[str, tuple[str, list[int], int, float]] = {
     "arabic_digits_recurring": ("digit", [0, 2200, 4400, 6600], 10, 0.861),
     "insects_laser_abrupt": ("class", [0, 1775, 3550], 10, 0.861),
     "elec2": ("class", [], 1, 0.923),
-    "noaa_weather": ("rain", [], 1, 0.789),
+    "noaa_weather": ("rain", [], 10, 0.789),
     "bike_demand_class": ("demand", [], 1, 0.773),
 }
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from sklearn.utils.parallel import Parallel, delayed
 
 from ._history import History, Record
-from ._models import Expert, Models
+from ._models import Expert, Models, ask
 from .experts import ExpertAlgorithm
 from .experts._base import restrict
 from .experts._validation import Floats
@@ -181,7 +181,9 @@ class Engine:
         """Ask the experts about some rows and combine what they say. Changes nothing."""
         experts = list(self.experts)
         trained = [expert for expert in experts if expert.trained]
-        answers = iter(_map(_attempt, [(models.predict, expert.model, X) for expert in trained], n_jobs))
+        shape = (n_rows, self.score.n_outputs)
+        with np.errstate(all="ignore"):  # what comes of it, NaN or infinite, is looked at
+            answers = iter(_map(_attempt, [(ask, models, expert.model, X, shape) for expert in trained], n_jobs))
         said: list[Floats | None] = []
         errors: list[Exception] = []
         reports: list[_Report] = []
@@ -193,10 +195,11 @@ class Engine:
                     errors.append(answer.error)
                 answer = None
             said.append(answer)
-        silence = np.full((n_rows, len(self.score.guess())), np.nan)
+        silence = np.full(shape, np.nan)
         with np.errstate(all="ignore"):
             predictions: Floats = self.score.tame(np.stack([silence if answer is None else answer for answer in said]))
-        awake: NDArray[np.bool_] = np.asarray(np.isfinite(predictions).all(axis=2))
+            # tamed ones are either finite, and so is their sum, or not; a product is the fastest sum of few
+            awake: NDArray[np.bool_] = np.isfinite(predictions @ np.ones(shape[1]))
         if not awake.all():
             failure = _Failure(NoAnswer("the prediction is NaN or infinite"))
             for expert, answer, rows in zip(experts, said, awake, strict=True):
@@ -209,8 +212,12 @@ class Engine:
 
     def _combined(self, predictions: Floats, awake: NDArray[np.bool_], weights: Floats) -> Floats:
         """The mixture (n_rows, n_outputs) under weights (n_experts,), or (n_rows, n_experts)."""
-        if self.combine == "average" and weights.ndim == 1 and awake.all():
-            return np.tensordot(weights, predictions, axes=1)
+        if self.combine == "average" and weights.ndim == 1:
+            throughout = awake.all(axis=1)
+            if throughout.any() and not awake[~throughout].any():  # each expert is awake in all rows or in none
+                if not throughout.all():
+                    weights = restrict(weights, throughout.astype(np.float64))
+                return (weights @ predictions.reshape(len(weights), -1)).reshape(predictions.shape[1:])
         played = restrict(np.broadcast_to(weights, awake.T.shape), awake.T.astype(np.float64))
         if self.combine == "average":
             mixture = np.einsum("ne,end->nd", played, predictions)
@@ -305,7 +312,8 @@ class Engine:
         row_weights: Floats,
     ) -> _Settled:
         """Charge the experts."""
-        predictions = score.tame(issued.predictions)
+        # What was issued while nothing was known of the targets' range has not been tamed by it.
+        predictions = score.tame(issued.predictions) if score.learns_range else issued.predictions
         row_losses = score.losses(targets, predictions, None)
         shares = issued.awake * (row_weights / row_weights.sum())
         awake = shares.sum(axis=1)
@@ -425,4 +433,11 @@ def _map(function: Callable[..., Any], tasks: list[tuple[Any, ...]], n_jobs: int
     """In order; without the machinery of joblib where it would not help."""
     if len(tasks) < 2 or effective_n_jobs(n_jobs) == 1:
         return [function(*task) for task in tasks]
-    return Parallel(n_jobs=n_jobs)(delayed(function)(*task) for task in tasks)
+    settings = np.geterr()
+    return Parallel(n_jobs=n_jobs)(delayed(_with_settings)(settings, function, *task) for task in tasks)
+
+
+def _with_settings(settings: Any, function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a function with NumPy's error settings, which do not follow into other threads and processes."""
+    with np.errstate(**settings):
+        return function(*arguments)

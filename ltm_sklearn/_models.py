@@ -30,6 +30,14 @@ class Models(Protocol):
         """The model, trained on some rows more."""
 
 
+def ask(models: Models, model: Any, X: Any, shape: tuple[int, int]) -> Floats:
+    """A model's predictions, which must have this shape."""
+    predictions = models.predict(model, X)
+    if predictions.shape != shape:
+        raise ValueError(f"its predictions have shape {predictions.shape}, not {shape}")
+    return predictions
+
+
 @dataclass(eq=False)
 class Expert:
     """A model that takes part, and how it has fared."""

@@ -34,7 +34,8 @@ LARGEST = 1e300
 
 def zero_one(y: NDArray[np.intp], probabilities: Floats) -> Floats:
     """1 where the likeliest class is not the true one, or none has any chance."""
-    wrong: NDArray[np.bool_] = (probabilities.argmax(axis=-1) != y) | ~probabilities.any(axis=-1)
+    some = probabilities @ np.ones(probabilities.shape[-1]) > 0.0  # the fastest sum of few
+    wrong: NDArray[np.bool_] = (probabilities.argmax(axis=-1) != y) | ~some
     return wrong.astype(np.float64)
 
 
@@ -67,10 +68,12 @@ class ClassScore:
     """
 
     uses_gradient = False
+    learns_range = False
 
     def __init__(self, loss: str | Callable[..., Any], n_classes: int) -> None:
         if not callable(loss):
             check_option("loss", loss, ("auto", *CLASS_LOSSES))
+        self.n_outputs = n_classes
         self.counts = np.zeros(n_classes)
         self._own = loss if callable(loss) else None
         self._loss = loss if callable(loss) else CLASS_LOSSES["zero_one" if loss == "auto" else loss]
@@ -85,10 +88,10 @@ class ClassScore:
 
     def tame(self, predictions: Floats) -> Floats:
         """Probabilities that sum to no more than one; NaN for a row with negative ones."""
-        total = predictions.sum(axis=-1, keepdims=True)
-        if (total > 1.0 + 1e-6).any():
-            predictions = predictions / np.maximum(total, 1.0)
-        if (predictions < 0.0).any():
+        total = predictions @ np.ones((self.n_outputs, 1)) 
+        if not total.max(initial=0.0) <= 1.0 + 1e-6:  # also where it is NaN
+            predictions = np.where(total > 1.0 + 1e-6, predictions / np.maximum(total, 1.0), predictions)
+        if not predictions.min(initial=0.0) >= 0.0:
             predictions = np.where((predictions < 0.0).any(axis=-1, keepdims=True), np.nan, predictions)
         return predictions
 
@@ -197,6 +200,9 @@ class TargetScore:
         Whether the predictions are averaged: then, where there is a gradient, expert i is charged the linearised loss
         ``f'(ŷ) x_i`` at the mixture ŷ, which makes the bound one against the best convex combination.
     """
+
+    learns_range = True
+    n_outputs = 1
 
     def __init__(self, loss: str | Callable[..., Any], average: bool) -> None:
         if not callable(loss):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import copy
+from statistics import median
 from typing import Any, Protocol
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from ._models import Expert, Models
+from ._models import Expert, Models, ask
 from .experts._validation import Floats, check_count, check_number
 
 #: Snapshots of one learner are compared on about this many recent rows.
@@ -34,6 +35,8 @@ class Pool(Protocol):
 
 class Score(Protocol):
     """What :class:`Snapshots` asks of the score."""
+
+    n_outputs: int
 
     def agreement(self, one: Floats, other: Floats) -> float: ...
 
@@ -216,7 +219,7 @@ class Remembering:
         """Whether the loss of the live learners has risen; of several, the median's, lest one that is odd decides."""
         if self.detector is None or not len(losses):
             return False
-        self.detector.update(float(np.median(losses)))
+        self.detector.update(median(losses.tolist()))
         return bool(self.detector.drift_detected)
 
     def _take(self, pool: Pool, models: Models, score: Score, source: str, model: Any) -> None:
@@ -242,13 +245,14 @@ class Remembering:
             return None
         rows = models.stack([X for X, _ in self.recent])
         targets = np.concatenate([targets for _, targets in self.recent])
-        answers = _answers(models, model, rows)
+        shape = (len(targets), score.n_outputs)
+        answers = _answers(models, model, rows, shape)
         best: tuple[Expert, bool] | None = None
         closest = self.parameters.merge
         for expert in snapshots:
             if expert.source != source:
                 continue
-            its_answers = _answers(models, expert.model, rows)
+            its_answers = _answers(models, expert.model, rows, shape)
             both = np.isfinite(answers).all(axis=1) & np.isfinite(its_answers).all(axis=1)
             if both.mean() < 0.5:  # too little to go by
                 continue
@@ -260,9 +264,10 @@ class Remembering:
         return best
 
 
-def _answers(models: Models, model: Any, X: Any) -> Floats:
+def _answers(models: Models, model: Any, X: Any, shape: tuple[int, int]) -> Floats:
     """What a model says of some rows; NaN if it cannot."""
     try:
-        return models.predict(model, X)
+        with np.errstate(all="ignore"):
+            return ask(models, model, X, shape)
     except Exception:  # it will be reported when it is asked in a round
-        return np.full((1, 1), np.nan)
+        return np.full(shape, np.nan)

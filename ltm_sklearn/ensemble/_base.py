@@ -282,8 +282,9 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, TransformerMixin, MetaEstimat
 
     def _trusting(self, X: Any) -> Any:
         """Rows have been checked for NaN once, and parameters in the first round; the experts need not do it again."""
-        allow_nan = get_tags(self).input_tags.allow_nan
-        first = not hasattr(self, "_engine") or self._engine.n_rounds == 0
+        fitted = hasattr(self, "_engine")
+        allow_nan = self._accepts["allow_nan"] if fitted else get_tags(self).input_tags.allow_nan
+        first = not fitted or self._engine.n_rounds == 0
         return config_context(assume_finite=not allow_nan and are_checked(X), skip_parameter_validation=not first)
 
     # Metadata ----------------------------------------------------------------------------------------------------

@@ -8,7 +8,6 @@ from inspect import signature
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import _num_samples
 
 from ..experts._validation import Floats
 from ._pipeline import IncrementalPipeline
@@ -38,12 +37,7 @@ class SklearnModels:
 
     def predict(self, model: Any, X: Any) -> Floats:
         """Probabilities in the order of ``classes``, or one column of numbers."""
-        with np.errstate(all="ignore"):  # what comes of it, NaN or infinite, is looked at
-            predictions = self._numbers(model, X) if self.classes is None else self._probabilities(model, X)
-        expected = (_num_samples(X), 1 if self.classes is None else len(self.classes))
-        if predictions.shape != expected:
-            raise ValueError(f"its predictions have shape {predictions.shape}, not {expected}")
-        return predictions
+        return self._numbers(model, X) if self.classes is None else self._probabilities(model, X)
 
     def _numbers(self, model: Any, X: Any) -> Floats:
         numbers = np.asarray(model.predict(X), dtype=np.float64)
@@ -57,7 +51,7 @@ class SklearnModels:
             return self._aligned(known, (labels[:, np.newaxis] == known).astype(np.float64))
         probabilities = np.asarray(predict_proba(X), dtype=np.float64)
         known = model.classes_
-        if len(known) != len(self.classes) or not (known == self.classes).all():
+        if known.tolist() != self.classes.tolist():  # quicker than comparing arrays, if there are few
             if probabilities.shape[1:] != known.shape:
                 raise ValueError(f"its probabilities have shape {probabilities.shape} for {len(known)} classes")
             probabilities = self._aligned(known, probabilities)

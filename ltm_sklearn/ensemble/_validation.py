@@ -127,6 +127,8 @@ def stacked(batches: list[Any]) -> Any:
 
 def last_rows(X: Any, most: int) -> Any:
     """A copy of the last rows, at most so many: the caller may use its arrays again."""
+    if type(X) is np.ndarray:
+        return X[-most:].copy()
     n_rows = _num_samples(X)
     rows = _safe_indexing(X, slice(max(n_rows - most, 0), n_rows))
     return rows.copy() if hasattr(rows, "copy") else copy.copy(rows)

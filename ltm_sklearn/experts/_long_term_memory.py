@@ -14,6 +14,7 @@ from ._trackers import (
     MEMORY,
     SHARPENED_FROM,
     SWITCHING,
+    initial_cells,
     initial_trackers,
     mixtures,
     next_trackers,
@@ -103,7 +104,6 @@ class LongTermMemory(ExpertAlgorithm):
     def _initial_state(self, prior: Floats, rate: Any = None, horizon: int | None = None) -> State:
         if prior.ndim != 1:
             raise ValueError("LongTermMemory cannot be the switching algorithm of a reduction")
-        cell_prior = self._models_share() / len(RATES) * prior / prior.sum()
         rate_prior = 0.5 ** np.arange(len(RATES))
         n_bundles = len(self._tracker_rates)
         bundle_prior = np.tile(TRACKER_PRIOR[:n_bundles] / 2.0, 2)  # half on mixtures, half on sharpened ones
@@ -111,14 +111,21 @@ class LongTermMemory(ExpertAlgorithm):
         return self._with_weights(
             {
                 "horizon": horizon,
-                "prior": cell_prior,
-                "potential": np.tile(cell_prior, (len(RATES), 1)),
-                "confidence": np.full((len(RATES), len(prior)), 0.5),
+                **self._initial_models(prior / prior.sum()),
                 "tracker_prior": tracker_prior,
                 "tracker_potential": tracker_prior,
                 **initial_trackers(prior, n_bundles),
             }
         )
+
+    def _initial_models(self, prior: Floats) -> State:
+        """The models' own part of Algorithm 2 before the first round; their prior together is the prior's sum."""
+        cell_prior = self._models_share() / len(RATES) * prior
+        return {
+            "prior": cell_prior,
+            "potential": np.tile(cell_prior, (len(RATES), 1)),
+            "confidence": np.full((len(RATES), len(prior)), 0.5),
+        }
 
     def _models_share(self) -> float:
         return MODELS_SHARE if len(self._tracker_rates) else 1.0
@@ -157,9 +164,8 @@ class LongTermMemory(ExpertAlgorithm):
 
     def _newcomer_state(self, state: State, prior: Floats, rate: Any = None) -> State:
         # It has its prior's part of whatever the models share; a fresh state has all of it.
-        newcomer = super()._newcomer_state(state, prior, rate)
-        shared = ("prior", "potential", "tracked", "remembered")
-        return {**newcomer, **{name: prior.sum() * newcomer[name] for name in shared}}
+        cells = initial_cells(prior, len(self._tracker_rates))
+        return {**self._initial_models(prior), **{name: prior.sum() * value for name, value in cells.items()}}
 
     def _with_newcomer(self, state: State, newcomer: State) -> State:
         models = {name: np.concatenate([state[name], newcomer[name]], axis=-1) for name in _PER_MODEL}

@@ -36,10 +36,16 @@ SHARPENED_FROM = 1e-30
 BELIEF_FLOOR = 1e-9
 
 
-def initial_trackers(prior: Floats, n_bundles: int) -> State:
-    """Weights of all cells, (bundles, cells, K), memories of those that remember, and the beliefs, (bundles, cells)."""
+def initial_cells(prior: Floats, n_bundles: int) -> State:
+    """Weights of all cells, (bundles, cells, K), and memories of those that remember."""
     cells = np.tile(normalise(prior), (n_bundles, len(SWITCHING), 1))
-    state = {"tracked": cells, "remembered": cells[:, :-1], "belief": np.full(cells.shape[:2], 1.0 / len(SWITCHING))}
+    return {"tracked": cells, "remembered": cells[:, :-1]}
+
+
+def initial_trackers(prior: Floats, n_bundles: int) -> State:
+    """The cells, the beliefs in them, (bundles, cells), and what the trackers play."""
+    cells = initial_cells(prior, n_bundles)
+    state = {**cells, "belief": np.full((n_bundles, len(SWITCHING)), 1.0 / len(SWITCHING))}
     return {**state, **mixtures(state, prior)}
 
 
