@@ -147,23 +147,24 @@ class Engine:
         self.n_rounds = 0
         self.n_rows = 0
         self._reported: dict[tuple[str, str, str], int] = {}  #: in which round a failure was last seen
-        self._begun = False
 
     # The pool ----------------------------------------------------------------------------------------------------
 
     def begin(self, experts: Iterable[Expert], models: Models) -> None:
         """Start with these experts."""
         self.experts = list(experts)
+        self.algorithm.weights(len(self.experts))  # a prior that was given is one over these
         if self.memory is not None:
             self.memory.begin(self, models)
-        self.algorithm.weights(len(self.experts))
-        self._begun = True
 
-    def admit(self, expert: Expert) -> None:
-        """Let an expert join."""
+    def admit(self, expert: Expert, like: Expert | None = None) -> None:
+        """Let an expert join, with the prior of another one, or with an even share."""
+        share = None
+        if like is not None:
+            prior = float(self.algorithm.prior_[self.experts.index(like)])
+            share = prior / (1.0 + prior)  # the others' will shrink by the factor 1 - share
+        self.algorithm.add_expert(share)
         self.experts.append(expert)
-        if self._begun:
-            self.algorithm.add_expert()
 
     def dismiss(self, expert: Expert) -> None:
         """Let an expert go."""
@@ -213,7 +214,7 @@ class Engine:
     def _combined(self, predictions: Floats, awake: NDArray[np.bool_], weights: Floats) -> Floats:
         """The mixture (n_rows, n_outputs) under weights (n_experts,), or (n_rows, n_experts)."""
         if self.combine == "average" and weights.ndim == 1:
-            throughout = awake.all(axis=1)
+            throughout = np.asarray(awake.all(axis=1))
             if throughout.any() and not awake[~throughout].any():  # each expert is awake in all rows or in none
                 if not throughout.all():
                     weights = restrict(weights, throughout.astype(np.float64))
@@ -296,9 +297,7 @@ class Engine:
         assert self.memory is not None
         try:
             self.memory.after_round(self, models, self.score, X, targets, losses)
-        except Exception as error:
-            if self.raises:
-                raise
+        except Exception as error:  # the round itself is complete: no reason to raise it
             kind = type(error).__name__
             return [_Report("", "remember", kind, f"no snapshot could be taken: {kind}: {error}")]
         return []

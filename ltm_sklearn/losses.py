@@ -88,7 +88,7 @@ class ClassScore:
 
     def tame(self, predictions: Floats) -> Floats:
         """Probabilities that sum to no more than one; NaN for a row with negative ones."""
-        total = predictions @ np.ones((self.n_outputs, 1)) 
+        total = predictions @ np.ones((self.n_outputs, 1))
         if not total.max(initial=0.0) <= 1.0 + 1e-6:  # also where it is NaN
             predictions = np.where(total > 1.0 + 1e-6, predictions / np.maximum(total, 1.0), predictions)
         if not predictions.min(initial=0.0) >= 0.0:

@@ -28,7 +28,7 @@ class Pool(Protocol):
     experts: list[Expert]
     n_rows: int
 
-    def admit(self, expert: Expert) -> None: ...
+    def admit(self, expert: Expert, like: Expert | None = None) -> None: ...
 
     def dismiss(self, expert: Expert) -> None: ...
 
@@ -173,7 +173,8 @@ class Remembering:
         """Give each live learner a young one."""
         for expert in [expert for expert in pool.experts if expert.kind == "live"]:
             if self.parameters.restart:
-                pool.admit(Expert(f"{expert.source}@young", expert.source, "young", models.fresh(expert.source), 0))
+                young = Expert(f"{expert.source}@young", expert.source, "young", models.fresh(expert.source), 0)
+                pool.admit(young, like=expert)
 
     def after_round(self, pool: Pool, models: Models, score: Score, X: Any, targets: Any, losses: Floats) -> None:
         """Do what is due after a round with these rows and targets, in which the live learners lost ``losses``."""

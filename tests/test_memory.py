@@ -286,6 +286,19 @@ def test_young_learner_begins_afresh_after_each_snapshot():
     assert of_kind(engine, "live")[0].model.rows_learned == 120
 
 
+def test_prior_is_over_the_given_experts_and_a_young_learner_shares_that_of_its_live_one():
+    engine = engine_with(n_learners=2)
+    np.testing.assert_allclose(engine.weights(), np.full(4, 0.25))
+    memory = Remembering(Snapshots(on_drift=False))
+    algorithm = LongTermMemory(prior=[0.9, 0.1])
+    engine = Engine(algorithm, TargetScore("absolute", average=False), "average", False, False, memory, None, 0)
+    engine.begin([Expert(name, name, "live", LastTarget(), 0) for name in ("often", "seldom")], LastTargets())
+    assert [expert.name for expert in engine.experts] == ["often", "seldom", "often@young", "seldom@young"]
+    np.testing.assert_allclose(engine.algorithm.prior_, [0.45, 0.05, 0.45, 0.05])
+    np.testing.assert_allclose(engine.weights()[:2], engine.weights()[2:])
+    assert engine.weights()[0] > engine.weights()[1]
+
+
 def test_young_learner_that_has_learned_nothing_sleeps():
     engine = engine_with(every=10)
     for _ in range(3):

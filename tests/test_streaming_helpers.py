@@ -1,4 +1,5 @@
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -124,6 +125,33 @@ def test_window_takes_frames_and_shows_their_names_to_the_estimator(library):
         named.partial_fit(frame[rows], y[rows])
     assert named.estimator_.feature_names_in_.tolist() == ["a", "b"]
     np.testing.assert_allclose(named.predict(frame), plain.predict(X))
+
+
+def test_rows_may_come_in_several_kinds_of_container():
+    frames = pytest.importorskip("pandas")
+    X, y = np.random.default_rng(0).normal(size=(40, 2)), np.arange(40.0)
+    plain, mixed = (SlidingWindow(Ridge(), window=35, refit=0.0) for _ in range(2))
+    kinds = [np.asarray, sp.csr_array, lambda rows: frames.DataFrame(rows, columns=["a", "b"]), np.asarray]
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*feature names")
+        for at, kind in enumerate(kinds):
+            rows = slice(10 * at, 10 * at + 10)
+            plain.partial_fit(X[rows], y[rows])
+            mixed.partial_fit(kind(X[rows]), y[rows])
+    np.testing.assert_allclose(mixed.predict(X), plain.predict(X), rtol=1e-6)
+
+
+def test_frames_and_arrays_in_turn():
+    frames = pytest.importorskip("pandas")
+    X, y = np.random.default_rng(0).normal(size=(30, 2)), np.arange(30.0)
+    plain, mixed = (SlidingWindow(LinearRegression(), window=25, refit=0.0) for _ in range(2))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*feature names")
+        for at, kind in enumerate([lambda rows: frames.DataFrame(rows, columns=["a", "b"]), np.asarray, np.asarray]):
+            rows = slice(10 * at, 10 * at + 10)
+            plain.partial_fit(X[rows], y[rows])
+            mixed.partial_fit(kind(X[rows]), y[rows])
+        np.testing.assert_allclose(mixed.predict(X), plain.predict(X))
 
 
 def test_sample_weights_stay_with_their_rows():

@@ -1,58 +1,39 @@
-"""What the classifier and the regressor share: parameters, experts, rounds, and what is shown of them."""
+"""What the classifier and the regressor share: parameters, experts, learning and predicting."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 from warnings import warn
 
 import numpy as np
 from sklearn import config_context
-from sklearn.base import MetaEstimatorMixin, TransformerMixin, clone, is_classifier
-from sklearn.exceptions import InconsistentVersionWarning, NotFittedError
-from sklearn.utils import Bunch, _safe_indexing, check_random_state, gen_batches, get_tags
-from sklearn.utils.metadata_routing import (
-    MetadataRouter,
-    MethodMapping,
-    _raise_for_params,
-    _routing_enabled,
-    get_routing_for_object,
-    process_routing,
-)
+from sklearn.base import MetaEstimatorMixin, TransformerMixin, clone
+from sklearn.exceptions import InconsistentVersionWarning
+from sklearn.utils import _safe_indexing, check_random_state, gen_batches, get_tags
+from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import _check_feature_names_in, _num_samples, check_consistent_length, check_is_fitted
 
 from .._engine import Engine, Issued
-from .._history import Record
 from .._models import Expert
 from .._version import __version__
 from ..experts import ExpertAlgorithm, LongTermMemory
-from ..experts._validation import Floats, check_count, check_option
+from ..experts._validation import Floats
 from ..losses import ClassScore, TargetScore
 from ..memory import Remembering, Snapshots
-from ._pipeline import IncrementalPipeline
-from ._skin import SklearnModels, takes_sample_weight, training_method
+from ._parameters import check_parameters
+from ._routing import routed, router
+from ._shown import Shown
+from ._skin import SklearnModels
 from ._sklearn_compat import CallbackSupportMixin, VisualBlock, announced, with_callbacks
 from ._validation import are_checked, check_rows, check_weights, is_frozen, takes_nan
 
 
-class ExpertSummary(NamedTuple):
-    """An expert as ``experts_`` shows it."""
-
-    name: str
-    kind: str
-    born: int
-    weight: float
-    long_term_weight: float
-    loss: float
-
-
-class LongTermMemoryEnsemble(CallbackSupportMixin, TransformerMixin, MetaEstimatorMixin, _BaseComposition):
+class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, MetaEstimatorMixin, _BaseComposition):
     """Base of the two estimators."""
-
-    _engine: Engine
 
     def __init__(
         self,
@@ -110,55 +91,6 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, TransformerMixin, MetaEstimat
         pairs = self._default_pool(seed) if self.estimators is None else self.estimators
         return [(name, estimator) for name, estimator in pairs if not isinstance(estimator, str)]
 
-    def _check_parameters(self) -> None:
-        check_option("combine", self.combine, ("average", "leader", "sample"))
-        check_option("rounds", self.rounds, ("batch", "row"))
-        check_option("on_error", self.on_error, ("warn", "raise"))
-        check_count("batch_size", self.batch_size)
-        if self.record is not None:
-            check_count("record", self.record)
-        if not (self.memory is None or self.memory == "auto" or isinstance(self.memory, Snapshots)):
-            raise ValueError(f"memory={self.memory!r} is neither 'auto', None nor Snapshots(...)")
-        if not (self.algorithm is None or isinstance(self.algorithm, ExpertAlgorithm)):
-            raise ValueError(f"algorithm={self.algorithm!r} is no expert algorithm of ltm_sklearn.experts")
-        if self.n_jobs is not None and (not isinstance(self.n_jobs, int | np.integer) or self.n_jobs == 0):
-            raise ValueError(f"n_jobs={self.n_jobs!r} is neither None nor a whole number other than 0")
-        try:
-            check_random_state(self.random_state)
-        except ValueError as error:
-            raise ValueError(f"random_state={self.random_state!r}: {error}") from None
-        self._check_estimators()
-
-    def _check_estimators(self) -> None:
-        if self.estimators is None:
-            return
-        kind = "classifier" if is_classifier(self) else "regressor"
-        try:
-            names = [name for name, _ in self.estimators]
-        except (TypeError, ValueError):
-            names = []
-        if not names:
-            raise ValueError(f"estimators={self.estimators!r} must be a non-empty list of (name, estimator) pairs")
-        if not all(isinstance(name, str) for name in names):
-            raise ValueError(f"estimators need strings for names; got {names!r}")
-        self._validate_names(names)
-        if marked := [name for name in names if "@" in name]:
-            raise ValueError(f"estimators' names must not contain @, which marks snapshots: {marked!r}")
-        for name, estimator in self.estimators:
-            if isinstance(estimator, str) and estimator == "drop":
-                continue
-            if isinstance(estimator, type) or not hasattr(estimator, "fit"):
-                raise ValueError(f"expert {name!r} is {estimator!r}, which is no estimator and not 'drop'")
-            if get_tags(estimator).estimator_type != kind:
-                raise ValueError(f"expert {name!r} ({type(estimator).__name__}) should be a {kind}")
-            if is_frozen(estimator):
-                try:
-                    check_is_fitted(estimator)
-                except NotFittedError:
-                    raise ValueError(f"expert {name!r} is frozen but not fitted: it could never predict") from None
-        if not self._pool():
-            raise ValueError("all estimators are dropped: at least one is needed")
-
     # Learning ----------------------------------------------------------------------------------------------------
 
     def _start(self) -> tuple[Engine, SklearnModels]:
@@ -206,7 +138,7 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, TransformerMixin, MetaEstimat
         self
         """
         with self._unchanged_on_error():
-            self._check_parameters()
+            check_parameters(self)
             return self._fit(X, y, sample_weight, params)
 
     @with_callbacks
@@ -291,33 +223,12 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, TransformerMixin, MetaEstimat
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Metadata routing: ``sample_weight`` is used here, and handed on to the experts that ask for it."""
-        return self._router(self._pool())
-
-    def _router(self, pool: list[tuple[str, Any]]) -> MetadataRouter:
-        router = MetadataRouter(owner=self).add_self_request(self)
-        for name, estimator in pool:
-            callee = training_method(estimator)
-            mapping = MethodMapping().add(caller="fit", callee=callee).add(caller="partial_fit", callee=callee)
-            router.add(**{name: get_routing_for_object(estimator)}, method_mapping=mapping)
-        return router
+        return router(self, self._pool())
 
     def _routed(self, method: str, weights: Floats | None, params: dict[str, Any]) -> dict[str, Any]:
         """What each expert's training takes beside the rows."""
-        given = params if weights is None else {**params, "sample_weight": weights}
-        estimators = self._estimators if hasattr(self, "_engine") else dict(self._pool())
-        pool = [(name, estimator) for name, estimator in estimators.items() if not is_frozen(estimator)]
-        if _routing_enabled():
-            routing = process_routing(self._router(pool), method, **given)
-            routed = {name: routing[name][training_method(estimator)] for name, estimator in pool}
-            for name, estimator in pool:
-                if isinstance(estimator, IncrementalPipeline):
-                    estimator.routed(routed[name])  # complains if a step has not said whether it wants something
-            return routed
-        _raise_for_params(params, self, method)
-        for name, estimator in pool:
-            if weights is not None and not takes_sample_weight(estimator):
-                raise ValueError(f"expert {name!r} ({type(estimator).__name__}) takes no sample_weight")
-        return {name: given for name, _ in pool}
+        pool = list(self._estimators.items()) if hasattr(self, "_engine") else self._pool()
+        return routed(self, pool, method, weights, params)
 
     # Predicting --------------------------------------------------------------------------------------------------
 
@@ -363,65 +274,6 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, TransformerMixin, MetaEstimat
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_engine")
-
-    def _fitted(self, name: str) -> Engine:
-        if not hasattr(self, "_engine"):
-            raise AttributeError(f"{type(self).__name__} has no attribute {name!r} before it is fitted")
-        return self._engine
-
-    @property
-    def n_rounds_(self) -> int:
-        """Rounds so far."""
-        return self._fitted("n_rounds_").n_rounds
-
-    @property
-    def n_samples_seen_(self) -> int:
-        """Rows so far."""
-        return self._fitted("n_samples_seen_").n_rows
-
-    @property
-    def weights_(self) -> Floats:
-        """The experts' weights now, in the order of ``experts_``."""
-        return self._fitted("weights_").weights()
-
-    @property
-    def leader_(self) -> str:
-        """Name of the expert with the largest weight."""
-        engine = self._fitted("leader_")
-        return engine.experts[int(engine.weights().argmax())].name
-
-    @property
-    def loss_(self) -> Floats:
-        """Mean loss of each expert since it joined, in the order of ``experts_``; NaN before its first round."""
-        return np.array([expert.mean_loss for expert in self._fitted("loss_").experts])
-
-    @property
-    def experts_(self) -> list[ExpertSummary]:
-        """All experts: live learners, young ones, snapshots and frozen ones; ``pandas.DataFrame`` takes it as it is."""
-        engine = self._fitted("experts_")
-        return [
-            ExpertSummary(e.name, e.kind, e.born, weight, e.long_term_weight, e.mean_loss)
-            for e, weight in zip(engine.experts, engine.weights().tolist(), strict=True)
-        ]
-
-    @property
-    def history_(self) -> list[Record]:
-        """What was recorded: for each round, or each few neighbouring ones, the loss and the experts' weights."""
-        engine = self._fitted("history_")
-        if engine.history is None:
-            raise AttributeError("there is no history_ without record=, the number of records to keep")
-        return list(engine.history.records)
-
-    @property
-    def estimators_(self) -> list[Any]:
-        """The live and frozen estimators, as fitted."""
-        return [expert.model for expert in self._fitted("estimators_").experts if expert.name == expert.source]
-
-    @property
-    def named_estimators_(self) -> Bunch:
-        """The live and frozen estimators by name."""
-        experts = self._fitted("named_estimators_").experts
-        return Bunch(**{expert.name: expert.model for expert in experts if expert.name == expert.source})
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -12,6 +12,7 @@ from sklearn.utils.validation import column_or_1d
 from ..experts._validation import Floats
 from ..losses import ClassScore
 from ._base import LongTermMemoryEnsemble
+from ._parameters import check_parameters
 from ._pools import classifiers
 from ._validation import check_labels, class_indices, require
 
@@ -120,7 +121,7 @@ class LongTermMemoryClassifier(ClassifierMixin, LongTermMemoryEnsemble):
         """
         with self._unchanged_on_error():
             if not self.__sklearn_is_fitted__():
-                self._check_parameters()
+                check_parameters(self)
             _check_partial_fit_first_call(self, classes)
             return self._partial_fit(X, y, sample_weight, params)
 

@@ -9,6 +9,7 @@ from sklearn.base import RegressorMixin
 from ..experts._validation import Floats
 from ..losses import TargetScore
 from ._base import LongTermMemoryEnsemble
+from ._parameters import check_parameters
 from ._pools import regressors
 from ._validation import check_numbers
 
@@ -117,7 +118,7 @@ class LongTermMemoryRegressor(RegressorMixin, LongTermMemoryEnsemble):
         """
         with self._unchanged_on_error():
             if not self.__sklearn_is_fitted__():
-                self._check_parameters()
+                check_parameters(self)
             return self._partial_fit(X, y, sample_weight, params)
 
     def predict(self, X: Any) -> Floats:

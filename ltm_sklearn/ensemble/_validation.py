@@ -115,14 +115,14 @@ def check_weights(sample_weight: Any, X: Any) -> Floats | None:
 
 
 def stacked(batches: list[Any]) -> Any:
-    """Batches of rows as one."""
-    first = batches[0]
-    if sp.issparse(first):
-        return sp.vstack(batches, format="csr")
-    library: Any = sys.modules.get(type(first).__module__.partition(".")[0])
-    if hasattr(first, "columns") and hasattr(library, "concat"):  # pandas and polars
+    """Batches of rows as one: frames if all are frames of one library."""
+    if any(sp.issparse(batch) for batch in batches):
+        return sp.vstack([sp.csr_array(batch) for batch in batches], format="csr")
+    libraries = {type(batch).__module__.partition(".")[0] for batch in batches}
+    library: Any = sys.modules.get(libraries.pop()) if len(libraries) == 1 else None
+    if hasattr(batches[0], "columns") and hasattr(library, "concat"):  # pandas and polars
         return library.concat(batches)
-    return np.concatenate(batches)
+    return np.concatenate([np.asarray(batch) for batch in batches])
 
 
 def last_rows(X: Any, most: int) -> Any:

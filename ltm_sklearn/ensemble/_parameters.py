@@ -1,0 +1,68 @@
+"""What the parameters of the two estimators may be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import check_random_state, get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from ..experts import ExpertAlgorithm
+from ..experts._validation import check_count, check_option
+from ..memory import Snapshots
+from ._validation import is_frozen
+
+
+def check_parameters(ensemble: Any) -> None:
+    """Raise a ValueError that names a parameter outside its domain."""
+    check_option("combine", ensemble.combine, ("average", "leader", "sample"))
+    check_option("rounds", ensemble.rounds, ("batch", "row"))
+    check_option("on_error", ensemble.on_error, ("warn", "raise"))
+    check_count("batch_size", ensemble.batch_size)
+    if ensemble.record is not None:
+        check_count("record", ensemble.record)
+    if not (ensemble.memory is None or ensemble.memory == "auto" or isinstance(ensemble.memory, Snapshots)):
+        raise ValueError(f"memory={ensemble.memory!r} is neither 'auto', None nor Snapshots(...)")
+    if not (ensemble.algorithm is None or isinstance(ensemble.algorithm, ExpertAlgorithm)):
+        raise ValueError(f"algorithm={ensemble.algorithm!r} is no expert algorithm of ltm_sklearn.experts")
+    if ensemble.n_jobs is not None and (not isinstance(ensemble.n_jobs, int | np.integer) or ensemble.n_jobs == 0):
+        raise ValueError(f"n_jobs={ensemble.n_jobs!r} is neither None nor a whole number other than 0")
+    try:
+        check_random_state(ensemble.random_state)
+    except ValueError as error:
+        raise ValueError(f"random_state={ensemble.random_state!r}: {error}") from None
+    _check_estimators(ensemble)
+
+
+def _check_estimators(ensemble: Any) -> None:
+    if ensemble.estimators is None:
+        return
+    kind = "classifier" if is_classifier(ensemble) else "regressor"
+    try:
+        names = [name for name, _ in ensemble.estimators]
+    except (TypeError, ValueError):
+        names = []
+    if not names:
+        raise ValueError(f"estimators={ensemble.estimators!r} must be a non-empty list of (name, estimator) pairs")
+    if not all(isinstance(name, str) for name in names):
+        raise ValueError(f"estimators need strings for names; got {names!r}")
+    ensemble._validate_names(names)
+    if marked := [name for name in names if "@" in name]:
+        raise ValueError(f"estimators' names must not contain @, which marks snapshots: {marked!r}")
+    for name, estimator in ensemble.estimators:
+        if isinstance(estimator, str) and estimator == "drop":
+            continue
+        if isinstance(estimator, type) or not hasattr(estimator, "fit"):
+            raise ValueError(f"expert {name!r} is {estimator!r}, which is no estimator and not 'drop'")
+        if get_tags(estimator).estimator_type != kind:
+            raise ValueError(f"expert {name!r} ({type(estimator).__name__}) should be a {kind}")
+        if is_frozen(estimator):
+            try:
+                check_is_fitted(estimator)
+            except NotFittedError:
+                raise ValueError(f"expert {name!r} is frozen but not fitted: it could never predict") from None
+    if not ensemble._pool():
+        raise ValueError("all estimators are dropped: at least one is needed")

@@ -1,0 +1,49 @@
+"""Who gets which metadata."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    _raise_for_params,
+    _routing_enabled,
+    get_routing_for_object,
+    process_routing,
+)
+
+from ..experts._validation import Floats
+from ._pipeline import IncrementalPipeline
+from ._skin import takes_sample_weight, training_method
+from ._validation import is_frozen
+
+
+def router(owner: Any, pool: list[tuple[str, Any]]) -> MetadataRouter:
+    """``sample_weight`` is used by the owner, and handed on to the experts that ask for it."""
+    routes = MetadataRouter(owner=owner).add_self_request(owner)
+    for name, estimator in pool:
+        callee = training_method(estimator)
+        mapping = MethodMapping().add(caller="fit", callee=callee).add(caller="partial_fit", callee=callee)
+        routes.add(**{name: get_routing_for_object(estimator)}, method_mapping=mapping)
+    return routes
+
+
+def routed(
+    owner: Any, pool: list[tuple[str, Any]], method: str, weights: Floats | None, params: dict[str, Any]
+) -> dict[str, Any]:
+    """What the training of each expert of the pool takes beside the rows, by name."""
+    given = params if weights is None else {**params, "sample_weight": weights}
+    pool = [(name, estimator) for name, estimator in pool if not is_frozen(estimator)]
+    if _routing_enabled():
+        routing = process_routing(router(owner, pool), method, **given)
+        by_name = {name: routing[name][training_method(estimator)] for name, estimator in pool}
+        for name, estimator in pool:
+            if isinstance(estimator, IncrementalPipeline):
+                estimator.routed(by_name[name])  # complains if a step has not said whether it wants something
+        return by_name
+    _raise_for_params(params, owner, method)
+    for name, estimator in pool:
+        if weights is not None and not takes_sample_weight(estimator):
+            raise ValueError(f"expert {name!r} ({type(estimator).__name__}) takes no sample_weight")
+    return {name: given for name, _ in pool}

@@ -1,0 +1,88 @@
+"""What is shown of a fitted ensemble."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.utils import Bunch
+
+from .._engine import Engine
+from .._history import Record
+from ..experts._validation import Floats
+
+
+class ExpertSummary(NamedTuple):
+    """An expert as ``experts_`` shows it."""
+
+    name: str
+    kind: str
+    born: int
+    weight: float
+    long_term_weight: float
+    loss: float
+
+
+class Shown:
+    """Attributes that are read off the engine."""
+
+    _engine: Engine
+
+    def _fitted(self, name: str) -> Engine:
+        if not hasattr(self, "_engine"):
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r} before it is fitted")
+        return self._engine
+
+    @property
+    def n_rounds_(self) -> int:
+        """Rounds so far."""
+        return self._fitted("n_rounds_").n_rounds
+
+    @property
+    def n_samples_seen_(self) -> int:
+        """Rows so far."""
+        return self._fitted("n_samples_seen_").n_rows
+
+    @property
+    def weights_(self) -> Floats:
+        """The experts' weights now, in the order of ``experts_``."""
+        return self._fitted("weights_").weights()
+
+    @property
+    def leader_(self) -> str:
+        """Name of the expert with the largest weight."""
+        engine = self._fitted("leader_")
+        return engine.experts[int(engine.weights().argmax())].name
+
+    @property
+    def loss_(self) -> Floats:
+        """Mean loss of each expert since it joined, in the order of ``experts_``; NaN before its first round."""
+        return np.array([expert.mean_loss for expert in self._fitted("loss_").experts])
+
+    @property
+    def experts_(self) -> list[ExpertSummary]:
+        """All experts: live learners, young ones, snapshots and frozen ones; ``pandas.DataFrame`` takes it as it is."""
+        engine = self._fitted("experts_")
+        return [
+            ExpertSummary(e.name, e.kind, e.born, weight, e.long_term_weight, e.mean_loss)
+            for e, weight in zip(engine.experts, engine.weights().tolist(), strict=True)
+        ]
+
+    @property
+    def history_(self) -> list[Record]:
+        """What was recorded: for each round, or each few neighbouring ones, the loss and the experts' weights."""
+        engine = self._fitted("history_")
+        if engine.history is None:
+            raise AttributeError("there is no history_ without record=, the number of records to keep")
+        return list(engine.history.records)
+
+    @property
+    def estimators_(self) -> list[Any]:
+        """The live and frozen estimators, as fitted."""
+        return [expert.model for expert in self._fitted("estimators_").experts if expert.name == expert.source]
+
+    @property
+    def named_estimators_(self) -> Bunch:
+        """The live and frozen estimators by name."""
+        experts = self._fitted("named_estimators_").experts
+        return Bunch(**{expert.name: expert.model for expert in experts if expert.name == expert.source})
