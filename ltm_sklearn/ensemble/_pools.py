@@ -13,9 +13,6 @@ from sklearn.utils.metadata_routing import _routing_enabled
 from ._pipeline import IncrementalPipeline
 from ._window import SlidingWindow
 
-#: Rows that the forests are fitted on. Much, as for what has just changed there are the memory's young learners.
-FOREST_WINDOW = 5000
-
 
 def _weighted(estimator: Any, wanted: bool = True) -> Any:
     """With metadata routing, an estimator must say whether it wants the rows' weights."""
@@ -28,7 +25,10 @@ def _scaled(sgd: Any) -> IncrementalPipeline:
 
 
 def classifiers(seed: int | None) -> list[tuple[str, Any]]:
-    """Naive Bayes, two logistic regressions of different pace, and a forest on the latest rows."""
+    """Naive Bayes, two logistic regressions of different pace, and a forest.
+
+    The forest's window is long: for what has just changed there are the memory's young learners.
+    """
 
     def logistic(rate: float) -> Any:
         sgd = SGDClassifier(loss="log_loss", learning_rate="constant", eta0=rate, alpha=1e-5, random_state=seed or 0)
@@ -39,16 +39,15 @@ def classifiers(seed: int | None) -> list[tuple[str, Any]]:
         ("bayes", _weighted(GaussianNB())),
         ("logistic", logistic(0.1)),
         ("nimble", logistic(1.0)),
-        ("forest", _weighted(SlidingWindow(forest, window=FOREST_WINDOW))),
+        ("forest", _weighted(SlidingWindow(forest, window=5000))),
     ]
 
 
 def regressors(seed: int | None) -> list[tuple[str, Any]]:
     """A linear model that never forgets, one of the latest rows, and a forest on them."""
     sgd = SGDRegressor(random_state=seed or 0)
-    forest = ExtraTreesRegressor(30, random_state=seed or 0)
     return [
         ("linear", _scaled(sgd)),
         ("ridge", _weighted(SlidingWindow(Ridge()))),
-        ("forest", _weighted(SlidingWindow(forest, window=FOREST_WINDOW))),
+        ("forest", _weighted(SlidingWindow(ExtraTreesRegressor(30, random_state=seed or 0)))),
     ]
