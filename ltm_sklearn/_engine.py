@@ -47,26 +47,31 @@ class Issued:
     weights: Floats  #: (n_experts,)
     mixture: Floats  #: (n_rows, n_outputs); a guess where all sleep
     errors: list[Exception]  #: of the experts that raised one
-    reports: list[_Report]  #: of all that failed
+    reports: list[_Report]  #: of those that failed and should not have
+
+    @property
+    def all_raised(self) -> bool:
+        """Whether every expert that was asked raised an error: then the rows are to blame."""
+        return bool(self.errors) and len(self.errors) == sum(expert.trained for expert in self.experts)
 
     def check(self) -> None:
-        """Raise an error if every expert that was asked did: then the rows are to blame."""
-        if self.errors and len(self.errors) == sum(expert.trained for expert in self.experts):
+        """Raise an error if all did."""
+        if self.all_raised:
             raise ValueError(f"no expert could predict these rows: {self.errors[0]}") from self.errors[0]
 
 
 class _Report(NamedTuple):
     """That an expert failed."""
 
-    source: str
+    expert: str  #: a snapshot's source stands for it: snapshots come and go, and each would make a new warning
     verb: str
-    kind: str
+    error: str
     message: str
 
     @property
     def key(self) -> tuple[str, str, str]:
         """What makes it the same failure as another."""
-        return self.source, self.verb, self.kind
+        return self.expert, self.verb, self.error
 
 
 @dataclass
@@ -96,9 +101,10 @@ class NoAnswer(ValueError):
 
 @dataclass
 class _Failure:
-    """Why an expert did not do its part."""
+    """Why an expert did not do its part; if it was to learn, with the model as it is now."""
 
     error: Exception
+    model: Any = None
 
 
 class Engine:
@@ -176,6 +182,11 @@ class Engine:
         """The experts' weights now."""
         return self.algorithm.weights()
 
+    def leader(self) -> Expert:
+        """The expert with the largest weight, of those that can predict if there are any."""
+        weights = self.weights() + np.array([1.0 if expert.trained else 0.0 for expert in self.experts])
+        return self.experts[int(weights.argmax())]
+
     # Predicting --------------------------------------------------------------------------------------------------
 
     def issue(self, X: Any, n_rows: int, models: Models, n_jobs: int | None = None) -> Issued:
@@ -191,9 +202,9 @@ class Engine:
         for expert in experts:
             answer = next(answers) if expert.trained else None
             if isinstance(answer, _Failure):
+                errors.append(answer.error)
                 if not self._is_infant(expert):
                     reports.append(self._report(expert, "predict", answer))
-                    errors.append(answer.error)
                 answer = None
             said.append(answer)
         silence = np.full(shape, np.nan)
@@ -244,11 +255,9 @@ class Engine:
         if self.raises:
             failure.error.add_note(f"raised when expert {expert.name!r} was to {verb}")
             raise failure.error
-        # Snapshots come and go: their own names would make a new warning of each.
         name = f"{expert.source!r}" if expert.name == expert.source else f"{expert.source!r} ({expert.kind})"
-        kind = type(failure.error).__name__
-        message = f"expert {name} could not {verb} and slept: {kind}: {failure.error}"
-        return _Report(expert.source, verb, kind, message)
+        error = type(failure.error).__name__
+        return _Report(name, verb, error, f"expert {name} could not {verb} and slept: {error}: {failure.error}")
 
     def warn(self, reports: list[_Report]) -> None:
         """Warn of failures, unless that was done of late."""
@@ -270,7 +279,7 @@ class Engine:
         row_weights = np.ones(n_rows) if sample_weight is None else sample_weight / sample_weight.max()
         issued = self.issue(X, n_rows, models, n_jobs)
         score = copy.copy(self.score)
-        score.observe(targets)
+        score.observe(targets[row_weights > 0.0])
         # What may fail after the first update works on a copy.
         copies = self.raises or (self.each_row and (score.uses_gradient or self.history is not None))
         algorithm = copy.deepcopy(self.algorithm) if copies else self.algorithm
@@ -372,7 +381,8 @@ class Engine:
             if part > 0.0:
                 expert.charge(loss, weight, part * n_rounds)
         if self.history is not None and not np.isnan(lost):
-            weights = zip(issued.experts, issued.weights.tolist(), strict=True)
+            played = settled.weights if self.each_row else issued.weights
+            weights = zip(issued.experts, played.tolist(), strict=True)
             losses = zip(issued.experts, settled.losses.tolist(), settled.awake.tolist(), strict=True)
             self.history.add(
                 Record(
@@ -387,18 +397,13 @@ class Engine:
     def _train(self, X: Any, y: Any, models: Models, n_jobs: int | None, issued: Issued) -> list[_Report]:
         """Train the learners; returns which of them failed."""
         learners = [expert for expert in self.experts if expert.learns]
+        copies = self.raises or issued.all_raised  # then an error may yet be raised, and must change nothing
+        trainees = [copy.deepcopy(expert.model) if copies else expert.model for expert in learners]
         tasks = [
-            (
-                models.learn,
-                expert.source,
-                copy.deepcopy(expert.model) if self.raises else expert.model,
-                X,
-                y,
-                not expert.trained,
-            )
-            for expert in learners
+            (models, expert.source, model, X, y, not expert.trained)
+            for expert, model in zip(learners, trainees, strict=True)
         ]
-        results = list(_map(_attempt, tasks, n_jobs))
+        results = list(_map(_attempt_to_learn, tasks, n_jobs))
         failures = [result for result in results if isinstance(result, _Failure)]
         if len(failures) == len(results):  # if nobody can predict or learn, the fault is not one expert's
             issued.check()
@@ -412,8 +417,10 @@ class Engine:
         for expert, result in zip(learners, results, strict=True):
             if not isinstance(result, _Failure):
                 expert.model, expert.trained = result, True
-            elif not expert.trained:
-                expert.model = models.fresh(expert.source)  # the failed one may be neither here nor there
+            elif expert.trained:
+                expert.model = result.model
+            else:
+                expert.model = models.salvaged(expert.source, result.model)
         return reports
 
 
@@ -426,6 +433,13 @@ def _attempt(function: Callable[..., Any], *arguments: Any) -> Any:
         except Exception:  # it could not come back from another process
             return _Failure(RuntimeError(f"{type(error).__name__}: {error}"))
         return _Failure(error)
+
+
+def _attempt_to_learn(models: Models, source: str, model: Any, X: Any, y: Any, first: bool) -> Any:
+    result = _attempt(models.learn, source, model, X, y, first)
+    if isinstance(result, _Failure):
+        result.model = model  # in another process this is a copy, which may have changed
+    return result
 
 
 def _map(function: Callable[..., Any], tasks: list[tuple[Any, ...]], n_jobs: int | None) -> Iterable[Any]:

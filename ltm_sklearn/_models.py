@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from .experts._validation import Floats
@@ -29,6 +29,9 @@ class Models(Protocol):
     def learn(self, source: str, model: Any, X: Any, y: Any, first: bool) -> Any:
         """The model, trained on some rows more."""
 
+    def salvaged(self, source: str, model: Any) -> Any:
+        """What goes on in the place of an untrained model that could not learn."""
+
 
 def ask(models: Models, model: Any, X: Any, shape: tuple[int, int]) -> Floats:
     """A model's predictions, which must have this shape."""
@@ -46,13 +49,17 @@ class Expert:
     source: str  #: name of the estimator it comes from
     kind: str  #: "live", "young" (live, but begun afresh now and then), "snapshot" or "frozen"
     model: Any
-    born: int  #: rows the ensemble had seen when it joined
+    born: int  #: rows the ensemble had seen when the model began to learn or, of a snapshot, was copied
     trained: bool = False  #: whether it can predict
     n_rounds: float = 0.0  #: rounds in which it took part, the parts of a round included
     total_loss: float = 0.0
     total_weight: float = 0.0
     rounds_lately: float = 0.0  #: since its learner's last snapshot
     lost_lately: float = 0.0
+    joined: int = field(init=False)  #: rows the ensemble had seen when it took its seat, perhaps with another model
+
+    def __post_init__(self) -> None:
+        self.joined = self.born
 
     @property
     def long_term_weight(self) -> float:

@@ -23,7 +23,16 @@ SMALLEST_PROBABILITY = 1e-3
 MARGIN = 0.5
 
 #: Where the range of losses has not been reached for this many rounds, it has fallen by a factor e.
-RANGE_MEMORY = 1e4
+RANGE_MEMORY = 100.0
+
+#: In one round the range of losses grows at most by this factor, lest one outlier decides it.
+RANGE_GROWTH = 4.0
+
+#: The width of a distribution is taken to be so many median absolute deviations; of a uniform one it would be 4.
+DEVIATIONS_OF_WIDTH = 6.0
+
+#: Probabilities may be below 0, and their sum above 1, by this much.
+ROUNDING_OF_PROBABILITIES = 1e-6
 
 #: Losses beyond this are as good as this one; their differences stay finite.
 LARGEST = 1e300
@@ -89,11 +98,17 @@ class ClassScore:
     def tame(self, predictions: Floats) -> Floats:
         """Probabilities that sum to no more than one; NaN for a row with negative ones."""
         total = predictions @ np.ones((self.n_outputs, 1))
-        if not total.max(initial=0.0) <= 1.0 + 1e-6:  # also where it is NaN
-            predictions = np.where(total > 1.0 + 1e-6, predictions / np.maximum(total, 1.0), predictions)
+        if not total.max(initial=0.0) <= 1.0 + ROUNDING_OF_PROBABILITIES:  # also where it is NaN
+            predictions = predictions / np.maximum(total, 1.0)
         if not predictions.min(initial=0.0) >= 0.0:
-            predictions = np.where((predictions < 0.0).any(axis=-1, keepdims=True), np.nan, predictions)
+            negative = (predictions < -ROUNDING_OF_PROBABILITIES).any(axis=-1, keepdims=True)
+            predictions = np.where(negative, np.nan, np.maximum(predictions, 0.0))
         return predictions
+
+    def normalised(self, mixture: Floats) -> Floats:
+        """Probabilities (n_rows, n_classes) that sum to one; even where none has any chance."""
+        total = mixture.sum(axis=1, keepdims=True)
+        return np.divide(mixture, total, out=np.full_like(mixture, 1.0 / self.n_outputs), where=total > 0.0)
 
     def losses(self, y: NDArray[np.intp], predictions: Floats, mixture: Floats | None) -> Floats:
         """Losses (n_experts, n_rows) of predictions (n_experts, n_rows, n_classes)."""
@@ -106,9 +121,9 @@ class ClassScore:
 
     def mixture_loss(self, y: NDArray[np.intp], mixture: Floats) -> Floats:
         """Losses (n_rows,) of what was issued."""
-        return self.losses(y, mixture[np.newaxis], None)[0]
+        return self.losses(y, self.normalised(mixture)[np.newaxis], None)[0]
 
-    def agreement(self, one: Floats, other: Floats) -> float:
+    def agreement(self, one: Floats, other: Floats, y: NDArray[np.intp]) -> float:
         """Share of the rows on which two models see the same class as likeliest."""
         return float((one.argmax(axis=1) == other.argmax(axis=1)).mean())
 
@@ -189,7 +204,8 @@ class TargetScore:
     Predictions are clipped to the range of the targets seen so far, widened by half its width on both sides: an expert
     that runs away is just bad, however far it runs. Losses are what an expert lost beyond the best of the round, over
     the widest such gap of late; the algorithms look at differences only. The widest gap fades, by a factor e in
-    10,000 rounds, or one monstrous outlier would blunt the losses for ever.
+    100 rounds, so that targets may come to vary less, and grows no more than fourfold in one round, with what is beyond
+    it counting as 1, so that one outlier changes little.
 
     Parameters
     ----------
@@ -212,13 +228,12 @@ class TargetScore:
         self.low, self.high = np.inf, -np.inf
         self.n_targets, self.mean = 0, 0.0
         self.widest_gap = 0.0
+        self.knew_a_scale = False  #: before the targets that were observed last
 
     def observe(self, y: Floats) -> None:
         """Widen the range of the targets."""
-        knew_a_scale = self.high > self.low
+        self.knew_a_scale = self.high > self.low
         self.low, self.high = min(self.low, float(y.min())), max(self.high, float(y.max()))
-        if not knew_a_scale:
-            self.widest_gap = 0.0  # losses seen while the targets had no scale do not tell it
         self.n_targets += len(y)
         self.mean += float((y / self.n_targets - self.mean / self.n_targets).sum())
 
@@ -252,9 +267,10 @@ class TargetScore:
         """Losses (n_rows,) of what was issued, in the loss's own units."""
         return self._lost(y, mixture[:, 0])
 
-    def agreement(self, one: Floats, other: Floats) -> float:
-        """1 less the mean distance of two models' predictions, over the range of the targets."""
-        width = self.high - self.low
+    def agreement(self, one: Floats, other: Floats, y: Floats) -> float:
+        """1 less the mean distance of two models' predictions, over the width of the targets of these rows."""
+        deviations = np.abs(y - np.median(y))
+        width = DEVIATIONS_OF_WIDTH * float(np.median(deviations) or deviations.mean())
         distance = float(np.abs(self.tame(one) - self.tame(other)).mean())
         return 1.0 - min(distance / width, 1.0) if width > 0.0 else float(distance == 0.0)
 
@@ -268,9 +284,14 @@ class TargetScore:
         fading = np.exp(-1.0 / RANGE_MEMORY)
         widest = np.empty_like(gaps)
         for at, gap in enumerate(gaps):
-            self.widest_gap = max(fading * self.widest_gap, float(gap))
+            if not self.knew_a_scale:  # predictions were not tamed so far: losses may have been of any size
+                self.widest_gap = min(self.widest_gap, float(gap))
+                self.knew_a_scale = True
+            most = RANGE_GROWTH * self.widest_gap or np.inf
+            self.widest_gap = max(fading * self.widest_gap, min(float(gap), most))
             widest[at] = self.widest_gap
-        return np.divide(beyond, widest[:, np.newaxis], out=np.where(asleep, np.nan, 0.0), where=widest[:, None] > 0.0)
+        widest = widest[:, np.newaxis]
+        return np.divide(np.minimum(beyond, widest), widest, out=np.where(asleep, np.nan, 0.0), where=widest > 0.0)
 
 
 def _bounded(values: Floats) -> Floats:

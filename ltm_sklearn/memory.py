@@ -38,7 +38,9 @@ class Score(Protocol):
 
     n_outputs: int
 
-    def agreement(self, one: Floats, other: Floats) -> float: ...
+    def tame(self, predictions: Floats) -> Floats: ...
+
+    def agreement(self, one: Floats, other: Floats, y: Any, /) -> float: ...
 
     def losses(self, y: Any, predictions: Floats, mixture: Floats | None) -> Floats: ...
 
@@ -115,8 +117,8 @@ class Snapshots(BaseEstimator):
         of a learner that never forgets are blurred.
     merge : float or None, default=0.98
         When a new snapshot and an old one of the same learner agree on more than this share of recent rows, only the
-        better of the two is kept (in regression: when they differ by less than ``1 - merge`` of the targets' range in
-        the mean). None: all are kept.
+        better of the two is kept (in regression: when they differ, in the mean, by less than ``1 - merge`` of the width
+        of the targets' distribution, six times its median absolute deviation). None: all are kept.
 
     Examples
     --------
@@ -232,9 +234,10 @@ class Remembering:
             expert, better = twin
             if better:
                 expert.model, expert.name = model, name  # with the weight, and the past, of the old one
+                expert.born = pool.n_rows
             return
         if len(snapshots) >= self.parameters.max_size:
-            grown = [expert for expert in snapshots if pool.n_rows - expert.born >= 2 * self._rows()]
+            grown = [expert for expert in snapshots if pool.n_rows - expert.joined >= 2 * self._rows()]
             pool.dismiss(min(grown or snapshots, key=lambda expert: expert.long_term_weight))
         pool.admit(Expert(name, source, "snapshot", model, pool.n_rows, trained=True))
 
@@ -257,8 +260,8 @@ class Remembering:
             both = np.isfinite(answers).all(axis=1) & np.isfinite(its_answers).all(axis=1)
             if both.mean() < 0.5:  # too little to go by
                 continue
-            pair = np.stack([answers[both], its_answers[both]])
-            agreement = score.agreement(*pair)
+            pair = score.tame(np.stack([answers[both], its_answers[both]]))
+            agreement = score.agreement(pair[0], pair[1], targets[both])
             if agreement > closest:
                 lost, its_loss = score.losses(targets[both], pair, None).mean(axis=1)
                 best, closest = (expert, bool(lost <= its_loss)), agreement

@@ -118,8 +118,9 @@ class Range:
 
     def __call__(self, losses):
         beyond = losses - losses.min()
-        self.widest = max(self.widest * np.exp(-1e-4), beyond.max())
-        return beyond / self.widest
+        most = 4.0 * self.widest or np.inf
+        self.widest = max(self.widest * np.exp(-1e-2), min(beyond.max(), most))
+        return np.minimum(beyond / self.widest, 1.0)
 
 
 def numbers(n_rounds, n_rows, seed=0):
@@ -691,6 +692,42 @@ def test_weights_of_a_regressor_do_not_depend_on_the_unit_of_the_targets(scale, 
     assert weights[1.0].argmax() == 2
 
 
+def costs_of_phases(scales, outlier=None, loss="squared"):
+    """Two constant experts, 0 and the scale, of which each is right in every second phase of 300 rounds."""
+    model = LongTermMemoryRegressor(frozen_readers(ReadsNumber, 2), memory=None, loss=loss)
+    costs = []
+    for phase, scale in enumerate(scales):
+        X, right, cost = np.array([[0.0, scale]]), scale * (phase % 2), 0.0
+        for at in range(300):
+            y = outlier if outlier is not None and (phase, at) == (0, 100) else right
+            if phase or at:
+                cost += float(abs(model.predict(X)[0] - right)) / scale
+            model.partial_fit(X, [y])
+        costs.append(cost)
+    return np.array(costs)
+
+
+@pytest.mark.parametrize("loss", ["squared", "absolute"])
+@pytest.mark.parametrize("outlier", [100.0, 1e4, -1e9])
+def test_one_outlier_does_not_stop_the_learning(loss, outlier):
+    assert (costs_of_phases([1.0] * 6, outlier, loss)[2:] < 5.0).all()
+
+
+@pytest.mark.parametrize("scales", [[10.0, 10.0, 1.0, 1.0, 1.0, 1.0], [1.0, 1.0, 1e3, 1e3, 1e3, 1e3]])
+def test_targets_may_come_to_vary_less_or_more(scales):
+    assert (costs_of_phases(scales)[3:] < 6.0).all()
+
+
+def test_target_without_weight_is_as_good_as_none():
+    models = [LongTermMemoryRegressor(frozen_readers(ReadsNumber, 2), memory=None) for _ in range(2)]
+    X, y = np.array([[0.0, 1.0], [0.2, 0.9], [0.3, 0.1]]), np.array([0.1, 0.8, 1e9])
+    models[0].partial_fit(X[:2], y[:2])
+    models[1].partial_fit(X, y, sample_weight=[1.0, 1.0, 0.0])
+    far = [[1e12, -1e12]]
+    np.testing.assert_array_equal(models[0].predict(far), models[1].predict(far))
+    np.testing.assert_allclose(models[0].weights_, models[1].weights_)
+
+
 def test_constant_targets_and_runaway_predictions_are_borne():
     model = regressor(record=5)
     X = np.tile([5.0, 1e300, -1e300, 4.0], (3, 1))
@@ -790,6 +827,23 @@ def test_expert_that_sleeps_is_neither_leader_nor_drawn():
 
 
 # What is shown ----------------------------------------------------------------------------------------------------
+
+
+def test_leader_is_one_that_can_predict():
+    model = LongTermMemoryClassifier([("nb", GaussianNB())], memory=Snapshots(every=5, on_drift=False))
+    X, y = np.random.default_rng(0).normal(size=(200, 2)), np.tile([0, 1], 100)
+    for rows in range(0, 200, 5):
+        model.partial_fit(X[rows : rows + 5], y[rows : rows + 5], classes=CLASSES)  # the young one has just begun
+        assert model.leader_ != "nb@young"
+
+
+def test_history_of_rows_has_the_mean_of_the_weights_that_were_played():
+    model, algorithm = classifier(rounds="row", record=10), LongTermMemory()
+    for at, (batch, labels) in enumerate(forecasts(2, 50)):
+        model.partial_fit(batch, labels, classes=CLASSES)
+        played = algorithm.run(((batch > 0.5) != labels[:, np.newaxis]).astype(float))
+        weights = list(model.history_[at].weights.values())
+        np.testing.assert_allclose(weights, played.mean(axis=0))
 
 
 def test_views_of_the_experts_agree():

@@ -39,6 +39,9 @@ class LastTargets:
     def predict(self, model, X):
         return np.full((len(X), 1), model.says)
 
+    def salvaged(self, source, model):
+        return model
+
     def learn(self, source, model, X, y, first):
         model.says, model.rows_learned = float(y[-1]), model.rows_learned + len(X)
         return model
@@ -335,14 +338,14 @@ def test_snapshot_that_agrees_with_an_old_one_takes_its_seat():
     for level in [0.0] * 5 + [10.0] * 5:
         learn(engine, level)
     first, second = of_kind(engine, "snapshot")
-    account = (first.born, first.n_rounds, first.total_weight)
+    account = (first.joined, first.n_rounds, first.total_weight)
     weights = engine.weights()
     for _ in range(4):
         learn(engine, 0.0)
         assert len(of_kind(engine, "snapshot")) == 2
     learn(engine, 0.0)
     assert of_kind(engine, "snapshot") == [first, second]
-    assert (first.name, first.born) == ("learner0@150", account[0])
+    assert (first.name, first.born, first.joined) == ("learner0@150", 150, account[0])
     assert first.n_rounds > account[1]  # its past goes on
     assert first.model.rows_learned in (50, 150)  # the new model
     assert len(engine.weights()) == len(weights)

@@ -379,6 +379,29 @@ def test_with_routing_metadata_of_any_name_is_handed_on_in_rounds(method):
     assert model.named_estimators_.b.heard_ == [(None, None)] * 2
 
 
+def test_metadata_that_is_not_of_the_rows_goes_to_all_rounds():
+    with config_context(enable_metadata_routing=True):
+        model = classifier(estimators=[("a", asks(Listens(), shift=True))], batch_size=200).fit(X, labels, shift=0.5)
+    assert model.named_estimators_.a.heard_ == [(None, 0.5)] * 2
+
+
+class OnlyFits(ClassifierMixin, BaseEstimator):
+    def fit(self, X, y, shift=None):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.classes_[0])
+
+
+@fit_or_partial_fit
+def test_expert_that_only_fits_can_be_given_no_metadata_but_weights(method):
+    with config_context(enable_metadata_routing=True):
+        model = classifier(estimators=[("fits", OnlyFits().set_fit_request(shift=True))])
+        with pytest.raises(ValueError, match=r"'fits' \(OnlyFits\) has no partial_fit.*not \['shift'\]"):
+            train(model, method, shift=np.arange(400))
+
+
 @fit_or_partial_fit
 def test_without_routing_all_experts_get_the_weights(method):
     model = train(classifier(estimators=[("a", Listens()), ("b", Listens())]), method, sample_weight=weights)
@@ -659,6 +682,13 @@ def test_middle_step_of_a_pipeline(make, y, first):
 
 
 @both
+def test_default_memory_has_parameters_as_soon_as_one_is_set(make, y, first):
+    model = make(memory="auto").set_params(memory__every=50)
+    assert repr(model.memory) == "Snapshots(every=50)"
+    assert make(memory="auto").memory == "auto"
+
+
+@both
 def test_search_over_algorithm_memory_and_expert(make, y, first):
     grid = {"algorithm": [None, FixedShare()], "memory__every": [50, 100], "sgd__alpha": [1e-4, 10.0]}
     search = GridSearchCV(make(), grid, cv=2, error_score="raise").fit(X[:200], y[:200])
@@ -934,6 +964,7 @@ def test_incremental_pipeline_offers_partial_fit_only_if_its_model_does():
     )
 
 
+@pytest.mark.filterwarnings("ignore::ltm_sklearn.ensemble.ExpertWarning")  # these rows are far from those it knows
 def test_snapshot_of_a_pipeline_keeps_its_scaler():
     pipeline = IncrementalPipeline([("scale", StandardScaler()), ("bayes", GaussianNB())])
     model = classifier(estimators=[("scaled", pipeline)], memory=Snapshots(every=100, on_drift=False, merge=None))

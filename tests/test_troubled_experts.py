@@ -1,22 +1,25 @@
 """Experts in trouble, and what becomes of the ensemble."""
 
 import pickle
+import warnings
 
+import joblib
 import numpy as np
 import pytest
 from sklearn import config_context
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin, is_classifier
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.exceptions import UnsetMetadataPassedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LogisticRegression, SGDClassifier
+from sklearn.linear_model import LogisticRegression, PoissonRegressor, SGDClassifier, SGDRegressor
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from stream_experts import RAISES_IN_LEARN, RAISES_IN_PREDICT, SAYS_NAN, MoodyNumber
 
 from ltm_sklearn import LongTermMemoryClassifier, LongTermMemoryRegressor, Snapshots
 from ltm_sklearn._engine import _attempt
@@ -52,8 +55,9 @@ class OddShape(ClassifierMixin, BaseEstimator):
 
 
 def learn_all(model, batches):
+    known = {"classes": [0, 1]} if is_classifier(model) else {}
     for X, y in batches:
-        model.partial_fit(X, y, classes=[0, 1])
+        model.partial_fit(X, y, **known)
 
 
 def stream_of_blobs(n_batches, size=10, seed=0):
@@ -98,12 +102,112 @@ def test_learner_whose_first_rows_were_bad_begins_afresh():
     assert model.loss_[0] < 0.2
 
 
-def test_expert_that_needs_many_rows_gets_them():
+def balanced_batches(n_batches, size=4):
+    rng = np.random.default_rng(0)
+    for _ in range(n_batches):
+        y = np.arange(size) % 2
+        yield y[:, np.newaxis] + rng.normal(scale=0.3, size=(size, 2)), y
+
+
+@pytest.mark.parametrize("memory", [None, "auto"])
+@pytest.mark.parametrize("backend", [None, "threading", "loky"])
+def test_expert_that_needs_many_rows_gets_them(memory, backend):
     experts = [("nb", GaussianNB()), ("cal", CalibratedClassifierCV(LogisticRegression(), cv=5))]
-    model = LongTermMemoryClassifier(experts, memory=None)
-    with pytest.warns(ExpertWarning, match="'cal' could not learn"):
-        learn_all(model, stream_of_blobs(40, size=4))
-    assert isinstance(model.named_estimators_.cal.estimator_, CalibratedClassifierCV)
+    model = LongTermMemoryClassifier(experts, memory=memory, n_jobs=None if backend is None else 2)
+    with joblib.parallel_config(backend or "sequential"), pytest.warns(ExpertWarning, match="'cal' could not learn"):
+        learn_all(model, balanced_batches(15))
+    window = model.named_estimators_.cal
+    assert isinstance(window.estimator_, CalibratedClassifierCV)
+    assert len(window._held[1]) == 60
+    alone = LongTermMemoryClassifier(experts, memory=memory)
+    with pytest.warns(ExpertWarning):
+        learn_all(alone, balanced_batches(15))
+    np.testing.assert_array_equal(model.weights_, alone.weights_)
+
+
+def test_one_bad_row_does_not_stop_an_expert_for_as_long_as_it_is_in_the_window():
+    model = LongTermMemoryRegressor([("poisson", PoissonRegressor()), ("sgd", SGDRegressor())], memory=None)
+    rng = np.random.default_rng(0)
+    batches = [(X, np.exp(X[:, 0])) for X in rng.normal(size=(30, 10, 2))]
+    batches += [(X, np.exp(-X[:, 0])) for X in rng.normal(size=(30, 10, 2))]
+    batches[29][1][3] = -1.0
+    with pytest.warns(ExpertWarning, match="'poisson' could not learn and slept: ValueError"):
+        learn_all(model, batches)
+    window = model.named_estimators_.poisson
+    assert (window._held[1] > 0.0).all()
+    assert len(window._held[1]) >= 500
+    assert window.estimator_.coef_[0] < 0.5  # it has learned from what came later
+
+
+class Counts(TransformerMixin, BaseEstimator):
+    """Counts the rows, and lets them pass."""
+
+    n_seen_ = 0
+
+    def fit(self, X, y=None):
+        return self
+
+    def partial_fit(self, X, y=None):
+        self.n_seen_ += len(X)
+        return self
+
+    def transform(self, X):
+        return X
+
+
+def test_rows_that_nobody_can_predict_nor_learn_change_nothing():
+    fails = IncrementalPipeline([("counts", Counts()), ("moody", MoodyNumber())])
+    model = LongTermMemoryRegressor([("fails", fails)], memory=None)
+    X, y = np.random.default_rng(0).normal(size=(20, 2)), np.arange(20.0)
+    model.partial_fit(X, y)
+    bad = X.copy()
+    bad[0, 0], bad[1, 0] = RAISES_IN_PREDICT, RAISES_IN_LEARN
+    before = pickle.dumps(model.named_estimators_.fails)
+    with pytest.raises(ValueError, match="no expert could predict these rows"):
+        model.partial_fit(bad, y)
+    assert pickle.dumps(model.named_estimators_.fails) == before
+    assert model.n_rounds_ == 1
+
+
+@pytest.mark.parametrize("n_rows", [10, 100])
+def test_rows_that_nobody_can_predict_are_an_error_also_while_there_are_infants(n_rows):
+    model = LongTermMemoryRegressor([("moody", MoodyNumber())])
+    X, y = np.random.default_rng(0).normal(size=(n_rows, 2)), np.arange(float(n_rows))
+    for rows in (slice(0, 5), slice(5, n_rows)):
+        model.partial_fit(X[rows], y[rows])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ExpertWarning)
+        with pytest.raises(ValueError, match="no expert could predict these rows"):
+            model.predict([[RAISES_IN_PREDICT, 0.0]])
+
+
+def test_expert_and_its_snapshots_are_warned_of_each_by_itself():
+    model = LongTermMemoryRegressor([("moody", MoodyNumber()), ("other", MoodyNumber(1))], memory=Snapshots(every=5))
+    X, y = np.random.default_rng(0).normal(size=(10, 2)), np.arange(10.0)
+    for rows in (slice(0, 5), slice(5, 10)):
+        model.partial_fit(X[rows], y[rows])
+    X[0, 0] = SAYS_NAN
+    with pytest.warns(ExpertWarning) as caught:
+        model.predict(X)
+    said = {str(warning.message).partition(" could")[0] for warning in caught}
+    assert {"expert 'moody'", "expert 'moody' (snapshot)"} <= said
+
+
+def test_classes_of_an_expert_may_be_a_list():
+    class Listed(GaussianNB):
+        def partial_fit(self, X, y, classes=None, sample_weight=None):
+            super().partial_fit(X, y, None if classes is None else np.array(classes), sample_weight)
+            self.classes_ = list(self.classes_)
+            return self
+
+        def predict_proba(self, X):
+            chance = (np.asarray(X)[:, 0] > 0.5).astype(float)
+            return np.column_stack([1.0 - chance, chance])
+
+    model = LongTermMemoryClassifier([("listed", Listed())], memory=None)
+    X, y = next(balanced_batches(1, size=20))
+    model.partial_fit(X, y, classes=[0, 1])
+    assert (model.predict(X) == (X[:, 0] > 0.5)).all()
 
 
 @pytest.mark.filterwarnings("ignore::ltm_sklearn.ensemble.ExpertWarning")  # with fewer rows than neighbours

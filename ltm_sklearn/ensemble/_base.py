@@ -15,7 +15,13 @@ from sklearn.exceptions import InconsistentVersionWarning
 from sklearn.utils import _safe_indexing, check_random_state, gen_batches, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.metaestimators import _BaseComposition
-from sklearn.utils.validation import _check_feature_names_in, _num_samples, check_consistent_length, check_is_fitted
+from sklearn.utils.validation import (
+    _check_feature_names_in,
+    _check_method_params,
+    _num_samples,
+    check_consistent_length,
+    check_is_fitted,
+)
 
 from .._engine import Engine, Issued
 from .._models import Expert
@@ -83,6 +89,8 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
 
     def set_params(self, **params: Any) -> Self:
         """Set the parameters; an estimator is replaced by its name, ``"drop"`` takes it out."""
+        if isinstance(self.memory, str) and any(name.startswith("memory__") for name in params):
+            self.memory = Snapshots()  # which is what "auto" is, with parameters that can be set
         self._set_params("estimators", **params)
         return self
 
@@ -156,7 +164,7 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
         if weights is not None:  # rows without any weight are as good as none
             batches = [rows for rows in batches if weights[rows].any()]
         for rows in announced(self, batches, X, y):
-            part = {name: _safe_indexing(value, rows) for name, value in params.items()}
+            part = _check_method_params(X, params, indices=rows)
             of_rows = None if weights is None else weights[rows]
             routed = self._routed("fit", of_rows, part)
             self._learn(
@@ -236,14 +244,14 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
         check_is_fitted(self)
         X = check_rows(self, X, reset=False)
         with self._trusting(X):
-            return self._engine.issue(X, _num_samples(X), self._models(self._estimators, {}), self.n_jobs)
+            issued = self._engine.issue(X, _num_samples(X), self._models(self._estimators, {}), self.n_jobs)
+        self._engine.warn(issued.reports)
+        issued.check()
+        return issued
 
     def _mixture(self, X: Any) -> Floats:
         """What the experts say together, shape (n_rows, n_outputs)."""
-        issued = self._issue(X)
-        self._engine.warn(issued.reports)
-        issued.check()
-        return issued.mixture
+        return self._issue(X).mixture
 
     def transform(self, X: Any) -> Floats:
         """The experts' predictions as they are combined, in the order of ``experts_``; NaN where one has none.

@@ -133,8 +133,8 @@ class LongTermMemoryClassifier(ClassifierMixin, LongTermMemoryEnsemble):
     def predict_proba(self, X: Any) -> Floats:
         """Class probabilities, in the order of ``classes_``; where no expert has any, how often each class has come."""
         mixture = self._mixture(X)
-        total = mixture.sum(axis=1, keepdims=True)
-        return np.divide(mixture, total, out=np.full_like(mixture, 1.0 / len(self.classes_)), where=total > 0.0)
+        probabilities: Floats = self._engine.score.normalised(mixture)  # type: ignore[union-attr]
+        return probabilities
 
     def _default_pool(self, seed: int | None) -> list[tuple[str, Any]]:
         return classifiers(seed)

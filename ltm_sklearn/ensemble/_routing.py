@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import Any
 
 from sklearn.utils.metadata_routing import (
@@ -15,8 +16,9 @@ from sklearn.utils.metadata_routing import (
 
 from ..experts._validation import Floats
 from ._pipeline import IncrementalPipeline
-from ._skin import takes_sample_weight, training_method
+from ._skin import training_method
 from ._validation import is_frozen
+from ._window import SlidingWindow
 
 
 def router(owner: Any, pool: list[tuple[str, Any]]) -> MetadataRouter:
@@ -39,11 +41,26 @@ def routed(
         routing = process_routing(router(owner, pool), method, **given)
         by_name = {name: routing[name][training_method(estimator)] for name, estimator in pool}
         for name, estimator in pool:
+            refused = sorted(set(by_name[name]) - {"sample_weight"})
+            if refused and not hasattr(estimator, "partial_fit"):
+                raise ValueError(
+                    f"expert {name!r} ({type(estimator).__name__}) has no partial_fit: of metadata it can only be "
+                    f"given sample_weight, not {refused}"
+                )
             if isinstance(estimator, IncrementalPipeline):
                 estimator.routed(by_name[name])  # complains if a step has not said whether it wants something
         return by_name
     _raise_for_params(params, owner, method)
     for name, estimator in pool:
-        if weights is not None and not takes_sample_weight(estimator):
+        if weights is not None and not _takes_sample_weight(estimator):
             raise ValueError(f"expert {name!r} ({type(estimator).__name__}) takes no sample_weight")
     return {name: given for name, _ in pool}
+
+
+def _takes_sample_weight(estimator: Any) -> bool:
+    """Whether an expert's training takes ``sample_weight``; an incremental pipeline hands it to its last step."""
+    if isinstance(estimator, IncrementalPipeline):
+        return _takes_sample_weight(estimator.steps[-1][1])
+    if isinstance(estimator, SlidingWindow):
+        return _takes_sample_weight(estimator.estimator)
+    return "sample_weight" in signature(getattr(estimator, training_method(estimator))).parameters

@@ -50,9 +50,8 @@ class Shown:
 
     @property
     def leader_(self) -> str:
-        """Name of the expert with the largest weight."""
-        engine = self._fitted("leader_")
-        return engine.experts[int(engine.weights().argmax())].name
+        """Name of the expert with the largest weight, of those that can predict."""
+        return self._fitted("leader_").leader().name
 
     @property
     def loss_(self) -> Floats:

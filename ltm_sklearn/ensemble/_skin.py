@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
-from inspect import signature
 from typing import Any
 
 import numpy as np
 
 from ..experts._validation import Floats
-from ._pipeline import IncrementalPipeline
 from ._validation import last_rows, stacked
 from ._window import SlidingWindow
 
@@ -50,7 +48,7 @@ class SklearnModels:
             known = np.unique(labels)
             return self._aligned(known, (labels[:, np.newaxis] == known).astype(np.float64))
         probabilities = np.asarray(predict_proba(X), dtype=np.float64)
-        known = model.classes_
+        known = np.asarray(model.classes_)
         if known.tolist() != self.classes.tolist():  # quicker than comparing arrays, if there are few
             if probabilities.shape[1:] != known.shape:
                 raise ValueError(f"its probabilities have shape {probabilities.shape} for {len(known)} classes")
@@ -72,16 +70,11 @@ class SklearnModels:
             params["classes"] = self.classes
         return model.partial_fit(X, y, **params)
 
+    def salvaged(self, source: str, model: Any) -> Any:
+        """A sliding window that cannot be fitted yet keeps its rows; any other model may be neither here nor there."""
+        return model if isinstance(model, SlidingWindow) else self.fresh(source)
+
 
 def training_method(estimator: Any) -> str:
     """The method by which an expert is trained in the end."""
     return "partial_fit" if hasattr(estimator, "partial_fit") else "fit"
-
-
-def takes_sample_weight(estimator: Any) -> bool:
-    """Whether an expert's training takes ``sample_weight``; an incremental pipeline hands it to its last step."""
-    if isinstance(estimator, IncrementalPipeline):
-        return takes_sample_weight(estimator.steps[-1][1])
-    if isinstance(estimator, SlidingWindow):
-        return takes_sample_weight(estimator.estimator)
-    return "sample_weight" in signature(getattr(estimator, training_method(estimator))).parameters

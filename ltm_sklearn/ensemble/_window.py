@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
 from sklearn.dummy import DummyClassifier
-from sklearn.utils import get_tags
+from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_consistent_length, check_is_fitted, has_fit_parameter
 
@@ -67,7 +67,7 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything and fit on the last ``window`` rows of ``X``."""
-        for name in ("estimator_", "classes_", "_held", "_new_rows", "_weighted"):
+        for name in ("estimator_", "classes_", "n_features_in_", "_held", "_new_rows", "_weighted"):
             self.__dict__.pop(name, None)
         classes = np.unique(check_labels(self, y)) if is_classifier(self) else None
         return self.partial_fit(X, y, classes, sample_weight)
@@ -89,7 +89,7 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
         """
         check_count("window", self.window)
         check_number("refit", self.refit, 0.0, 1.0)
-        X = check_rows(self, X, reset=not hasattr(self, "_held"))
+        X = check_rows(self, X, reset=not hasattr(self, "n_features_in_"))
         y = check_labels(self, y) if is_classifier(self) else check_numbers(self, y)
         check_consistent_length(X, y)
         if is_classifier(self) and not hasattr(self, "classes_"):
@@ -104,15 +104,30 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
         rows = [X, y, np.ones(len(y)) if weights is None else weights]
         if hasattr(self, "_held"):
             rows = [stacked([old, new]) for old, new in zip(self._held, rows, strict=True)]
-        held = [last_rows(part, self.window) for part in rows]
-        # Rows are kept also if the estimator cannot be fitted on them: there may yet be too few.
-        self._held = held
+        self._held = [last_rows(part, self.window) for part in rows]
         self._weighted = weights is not None or getattr(self, "_weighted", False)
         self._new_rows = getattr(self, "_new_rows", 0) + len(y)
-        if not hasattr(self, "estimator_") or self._new_rows >= self.refit * len(held[1]):
-            self.estimator_ = self._fitted_on(held)
+        if not hasattr(self, "estimator_") or self._new_rows >= self.refit * len(self._held[1]):
+            try:
+                self.estimator_ = self._fitted_on(self._held)
+            except Exception:
+                self._give_up_rows()
+                raise
             self._new_rows = 0
         return self
+
+    def _give_up_rows(self) -> None:
+        """Drop those that the estimator could not be fitted on, lest one bad row stops it while it is in the window."""
+        n_rows = len(self._held[1])
+        if not hasattr(self, "estimator_"):
+            n_good = n_rows if n_rows < self.window else 0  # there may yet be too few
+        else:
+            n_good = max(n_rows - self._new_rows, 0)
+            self._new_rows = 0
+        if n_good == 0:
+            del self._held
+        elif n_good < n_rows:
+            self._held = [_safe_indexing(part, slice(0, n_good)) for part in self._held]
 
     def _fitted_on(self, held: list[Any]) -> Any:
         X, y, weights = held
