@@ -98,8 +98,9 @@ class ClassScore:
     def tame(self, predictions: Floats) -> Floats:
         """Probabilities that sum to no more than one; NaN for a row with negative ones."""
         total = predictions @ np.ones((self.n_outputs, 1))
-        if not total.max(initial=0.0) <= 1.0 + ROUNDING_OF_PROBABILITIES:  # also where it is NaN
-            predictions = predictions / np.maximum(total, 1.0)
+        most = 1.0 + ROUNDING_OF_PROBABILITIES
+        if not total.max(initial=0.0) <= most:  # also where it is NaN
+            predictions = np.where(total > most, predictions / np.maximum(total, 1.0), predictions)
         if not predictions.min(initial=0.0) >= 0.0:
             negative = (predictions < -ROUNDING_OF_PROBABILITIES).any(axis=-1, keepdims=True)
             predictions = np.where(negative, np.nan, np.maximum(predictions, 0.0))
