@@ -192,35 +192,45 @@ class Engine:
     def issue(self, X: Any, n_rows: int, models: Models, n_jobs: int | None = None) -> Issued:
         """Ask the experts about some rows and combine what they say. Changes nothing."""
         experts = list(self.experts)
-        trained = [expert for expert in experts if expert.trained]
+        asked = [(seat, expert) for seat, expert in enumerate(experts) if expert.trained]
         shape = (n_rows, self.score.n_outputs)
         with np.errstate(all="ignore"):  # what comes of it, NaN or infinite, is looked at
-            answers = iter(_map(_attempt, [(ask, models, expert.model, X, shape) for expert in trained], n_jobs))
-        said: list[Floats | None] = []
+            answers = _map(_attempt, [(ask, models, expert.model, X, shape) for _, expert in asked], n_jobs)
+        said: dict[int, Floats] = {}
         errors: list[Exception] = []
         reports: list[_Report] = []
-        for expert in experts:
-            answer = next(answers) if expert.trained else None
-            if isinstance(answer, _Failure):
-                errors.append(answer.error)
-                if not self._is_infant(expert):
-                    reports.append(self._report(expert, "predict", answer))
-                answer = None
-            said.append(answer)
-        silence = np.full(shape, np.nan)
-        with np.errstate(all="ignore"):
-            predictions: Floats = self.score.tame(np.stack([silence if answer is None else answer for answer in said]))
-            # tamed ones are either finite, and so is their sum, or not; a product is the fastest sum of few
-            awake: NDArray[np.bool_] = np.isfinite(predictions @ np.ones(shape[1]))
-        if not awake.all():
+        for (seat, expert), answer in zip(asked, answers, strict=True):
+            if not isinstance(answer, _Failure):
+                said[seat] = answer
+                continue
+            errors.append(answer.error)
+            if not self._is_infant(expert):
+                reports.append(self._report(expert, "predict", answer))
+        predictions, awake = self._tame(said, len(experts), shape)
+        if said and not awake[list(said)].all():
             failure = _Failure(NoAnswer("the prediction is NaN or infinite"))
-            for expert, answer, rows in zip(experts, said, awake, strict=True):
-                if answer is not None and not rows.all() and not self._is_infant(expert):
-                    reports.append(self._report(expert, "predict", failure))
-            predictions[~awake] = 0.0
+            for seat in said:
+                if not awake[seat].all() and not self._is_infant(experts[seat]):
+                    reports.append(self._report(experts[seat], "predict", failure))
         weights = self.weights()
         mixture = self._combined(predictions, awake, weights)
         return Issued(experts, predictions, awake, weights, mixture, errors, reports)
+
+    def _tame(
+        self, said: dict[int, Floats], n_experts: int, shape: tuple[int, int]
+    ) -> tuple[Floats, NDArray[np.bool_]]:
+        """What the experts in these seats said, tamed, 0 where it is no answer; and where it is one."""
+        predictions = np.zeros((n_experts, *shape))
+        awake = np.zeros((n_experts, shape[0]), dtype=np.bool_)
+        if said:
+            with np.errstate(all="ignore"):
+                tame = self.score.tame(np.stack(list(said.values())))
+                # tamed ones are either finite, and so is their sum, or not; a product is the fastest sum of few
+                heard: NDArray[np.bool_] = np.isfinite(tame @ np.ones(shape[1]))
+            tame[~heard] = 0.0
+            seats = list(said)
+            predictions[seats], awake[seats] = tame, heard
+        return predictions, awake
 
     def _combined(self, predictions: Floats, awake: NDArray[np.bool_], weights: Floats) -> Floats:
         """The mixture (n_rows, n_outputs) under weights (n_experts,), or (n_rows, n_experts)."""
