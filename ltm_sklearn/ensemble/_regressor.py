@@ -96,7 +96,7 @@ class LongTermMemoryRegressor(RegressorMixin, LongTermMemoryEnsemble):
     27
     7
     12
-    7
+    6
     13
     """
 
