@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from .._rows import last_rows, stacked
 from ..experts._validation import Floats
-from ._validation import last_rows, stacked
 from ._window import SlidingWindow
 
 

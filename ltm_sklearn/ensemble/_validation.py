@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import copy
-import sys
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
-from sklearn.utils import _safe_indexing, assert_all_finite, check_array, get_tags
+from sklearn.utils import assert_all_finite, check_array, get_tags
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, _num_samples, column_or_1d, validate_data
+from sklearn.utils.validation import _check_sample_weight, column_or_1d, validate_data
 
 from ..experts._validation import Floats
 
@@ -112,26 +109,6 @@ def check_weights(sample_weight: Any, X: Any) -> Floats | None:
     if not weights.max() > 0.0:
         raise ValueError("sample_weight must have a positive sum: all rows have weight zero")
     return weights
-
-
-def stacked(batches: list[Any]) -> Any:
-    """Batches of rows as one: frames if all are frames of one library."""
-    if any(sp.issparse(batch) for batch in batches):
-        return sp.vstack([sp.csr_array(batch) for batch in batches], format="csr")
-    libraries = {type(batch).__module__.partition(".")[0] for batch in batches}
-    library: Any = sys.modules.get(libraries.pop()) if len(libraries) == 1 else None
-    if hasattr(batches[0], "columns") and hasattr(library, "concat"):  # pandas and polars
-        return library.concat(batches)
-    return np.concatenate([np.asarray(batch) for batch in batches])
-
-
-def last_rows(X: Any, most: int) -> Any:
-    """A copy of the last rows, at most so many: the caller may use its arrays again."""
-    if type(X) is np.ndarray:
-        return X[-most:].copy()
-    n_rows = _num_samples(X)
-    rows = _safe_indexing(X, slice(max(n_rows - most, 0), n_rows))
-    return rows.copy() if hasattr(rows, "copy") else copy.copy(rows)
 
 
 def is_frozen(estimator: Any) -> bool:

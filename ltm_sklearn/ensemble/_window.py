@@ -12,6 +12,7 @@ from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_consistent_length, check_is_fitted, has_fit_parameter
 
+from .._rows import last_rows, stacked
 from ..experts._validation import Floats, check_count, check_number
 from ._validation import (
     check_labels,
@@ -19,8 +20,6 @@ from ._validation import (
     check_rows,
     check_weights,
     class_indices,
-    last_rows,
-    stacked,
     takes_nan,
 )
 

@@ -1,0 +1,74 @@
+"""Mini-batches of a stream, and rows of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import _safe_indexing
+
+from .._rows import stacked
+
+
+class Batch(NamedTuple):
+    """Some rows of a stream, with their targets."""
+
+    X: Any  #: array or frame of shape (n_rows, n_features)
+    y: NDArray[Any]
+    concept: NDArray[np.intp] | None = None  #: which concept each row is of, where that is known
+
+
+def rebatched(pieces: Iterable[Batch], batch_size: int) -> Iterator[Batch]:
+    """The same rows in batches of this size; the last may be smaller."""
+    held: list[Batch] = []
+    n_held = 0
+    for piece in pieces:
+        start = 0
+        while n_held + len(piece.y) - start >= batch_size:
+            stop = start + batch_size - n_held
+            yield _joined([*held, _part(piece, start, stop)])
+            held, n_held, start = [], 0, stop
+        if start < len(piece.y):
+            held.append(_part(piece, start, len(piece.y)))
+            n_held += len(piece.y) - start
+    if held:
+        yield _joined(held)
+
+
+def _part(batch: Batch, start: int, stop: int) -> Batch:
+    rows = slice(start, stop)
+    concept = None if batch.concept is None else batch.concept[rows]
+    return Batch(_safe_indexing(batch.X, rows), batch.y[rows], concept)
+
+
+def _joined(parts: list[Batch]) -> Batch:
+    if len(parts) == 1:
+        return parts[0]
+    concepts = [part.concept for part in parts if part.concept is not None]
+    y = np.concatenate([part.y for part in parts])
+    return Batch(stacked([part.X for part in parts]), y, np.concatenate(concepts) if concepts else None)
+
+
+def as_pairs(batch: Batch, names: list[Any]) -> Iterator[tuple[dict[Any, Any], Any]]:
+    """Rows as River has them: a dictionary of plain values, and the target."""
+    for values, target in zip(batch.X.tolist(), batch.y.tolist(), strict=True):
+        yield dict(zip(names, values, strict=True)), target
+
+
+def as_frames(batches: Iterable[Batch], names: list[Any]) -> Iterator[Batch]:
+    """The same batches with pandas frames for X."""
+    pandas = import_extra("pandas", "frames")
+    for batch in batches:
+        yield batch._replace(X=pandas.DataFrame(batch.X, columns=names))
+
+
+def import_extra(module: str, what: str, extra: str = "pandas") -> Any:
+    """An optional dependency, or an error that says how to get it."""
+    from importlib import import_module
+
+    try:
+        return import_module(module)
+    except ImportError:
+        raise ImportError(f"{what} need {module.partition('.')[0]}: pip install 'ltm_sklearn[{extra}]'") from None

@@ -1,0 +1,281 @@
+"""Concepts to make streams of: each draws rows and their labels, and says what its features are called."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..experts._validation import Floats, check_count, check_number
+
+
+class Rows(NamedTuple):
+    """What a concept draws: features, one column each, and targets."""
+
+    X: Floats
+    y: NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Stagger:
+    """STAGGER: three attributes of three values each, and one of three rules."""
+
+    rule: int = 0
+
+    feature_names = ("size", "colour", "shape")
+    classes = (0, 1)
+
+    def __post_init__(self) -> None:
+        _check_index("rule", self.rule, 3)
+
+    def __call__(self, rng: np.random.Generator, n_rows: int) -> Rows:
+        X = rng.integers(0, 3, (n_rows, 3)).astype(np.float64)
+        size, colour, shape = X.T
+        rules = [(size == 0) & (colour == 0), (colour == 2) | (shape == 0), size > 0]
+        return Rows(X, rules[self.rule].astype(np.int64))
+
+
+@dataclass(frozen=True)
+class Sea:
+    """SEA: the first two of three numbers in [0, 10] sum to no more than a threshold."""
+
+    threshold: float = 8.0
+
+    feature_names = ("a", "b", "c")
+    classes = (0, 1)
+
+    def __post_init__(self) -> None:
+        check_number("threshold", self.threshold, 0.0, 20.0)
+
+    def __call__(self, rng: np.random.Generator, n_rows: int) -> Rows:
+        X = 10.0 * rng.random((n_rows, 3))
+        return Rows(X, (X[:, 0] + X[:, 1] <= self.threshold).astype(np.int64))
+
+
+@dataclass(frozen=True)
+class Sine:
+    """On which side of a sine curve in the unit square: one with a single bend or one with three, each both ways."""
+
+    rule: int = 0
+
+    feature_names = ("a", "b")
+    classes = (0, 1)
+
+    def __post_init__(self) -> None:
+        _check_index("rule", self.rule, 4)
+
+    def __call__(self, rng: np.random.Generator, n_rows: int) -> Rows:
+        X = rng.random((n_rows, 2))
+        a, b = X.T
+        below = a >= np.sin(b) if self.rule < 2 else a >= 0.5 + 0.3 * np.sin(3.0 * np.pi * b)
+        return Rows(X, (below if self.rule % 2 == 0 else ~below).astype(np.int64))
+
+
+@dataclass(frozen=True)
+class Agrawal:
+    """Loan applications (Agrawal and others, 1993): nine attributes, and one of ten rules for who gets one."""
+
+    rule: int = 0
+
+    feature_names = (
+        "salary",
+        "commission",
+        "age",
+        "education",
+        "car",
+        "zipcode",
+        "house_value",
+        "house_years",
+        "loan",
+    )
+    classes = (0, 1)
+
+    def __post_init__(self) -> None:
+        _check_index("rule", self.rule, 10)
+
+    def __call__(self, rng: np.random.Generator, n_rows: int) -> Rows:
+        salary = rng.uniform(20_000, 150_000, n_rows)
+        commission = np.where(salary >= 75_000, 0.0, rng.uniform(10_000, 75_000, n_rows))
+        age, education = rng.integers(20, 81, n_rows), rng.integers(0, 5, n_rows)
+        car, zipcode = rng.integers(0, 20, n_rows), rng.integers(0, 9, n_rows)
+        value = (9 - zipcode) * 100_000 * rng.uniform(0.5, 1.5, n_rows)
+        years, loan = rng.integers(1, 31, n_rows), rng.uniform(0, 500_000, n_rows)
+        X = np.column_stack([salary, commission, age, education, car, zipcode, value, years, loan]).astype(np.float64)
+        return Rows(X, self._label(salary, commission, age, education, value, years, loan).astype(np.int64))
+
+    def _label(self, salary: Any, commission: Any, age: Any, education: Any, value: Any, years: Any, loan: Any) -> Any:
+        def by_age(young: Any, middle: Any, old: Any) -> Any:
+            return np.where(age < 40, young, np.where(age < 60, middle, old))
+
+        def within(what: Any, low: float, high: float) -> Any:
+            return (what >= 1000 * low) & (what <= 1000 * high)
+
+        income = salary + commission
+        educated = by_age(education <= 1, (education >= 1) & (education <= 3), education >= 2)
+        modest, good, high = within(salary, 25, 75), within(salary, 50, 100), within(salary, 75, 125)
+        equity = np.where(years >= 20, value * (years - 20) / 10, 0.0)
+        match self.rule:
+            case 0:
+                return (age < 40) | (age >= 60)
+            case 1:
+                return by_age(good, high, modest)
+            case 2:
+                return educated
+            case 3:
+                return np.where(educated, by_age(modest, good, good), by_age(good, high, modest))
+            case 4:
+                return by_age(
+                    np.where(good, within(loan, 100, 300), within(loan, 200, 400)),
+                    np.where(high, within(loan, 200, 400), within(loan, 300, 500)),
+                    np.where(modest, within(loan, 300, 500), within(loan, 100, 300)),
+                )
+            case 5:
+                return by_age(within(income, 50, 100), within(income, 75, 125), within(income, 25, 75))
+            case 6:
+                return 2 * income / 3 - loan / 5 - 20_000 <= 0
+            case 7:
+                return 2 * income / 3 - 5000 * education - 20_000 <= 0
+            case 8:
+                return 2 * income / 3 - 5000 * education - loan / 5 - 10_000 <= 0
+            case _:
+                return 2 * income / 3 - 5000 * education + equity / 5 - 10_000 <= 0
+
+
+#: Which of the seven segments of a digit's display are lit.
+_SEGMENTS = np.array(
+    [
+        [1, 1, 1, 0, 1, 1, 1],
+        [0, 0, 1, 0, 0, 1, 0],
+        [1, 0, 1, 1, 1, 0, 1],
+        [1, 0, 1, 1, 0, 1, 1],
+        [0, 1, 1, 1, 0, 1, 0],
+        [1, 1, 0, 1, 0, 1, 1],
+        [1, 1, 0, 1, 1, 1, 1],
+        [1, 0, 1, 0, 0, 1, 0],
+        [1, 1, 1, 1, 1, 1, 1],
+        [1, 1, 1, 1, 0, 1, 1],
+    ]
+)
+
+
+@dataclass(frozen=True)
+class Led:
+    """A digit's display, seven segments among 17 that mean nothing; concepts differ in where the seven stand."""
+
+    seed: int = 0
+    flipped: float = 0.1  #: share of segments that are wrong
+
+    feature_names = tuple(f"segment{at}" for at in range(24))
+    classes = tuple(range(10))
+
+    def __post_init__(self) -> None:
+        check_number("flipped", self.flipped, 0.0, 1.0)
+
+    def __call__(self, rng: np.random.Generator, n_rows: int) -> Rows:
+        digit = rng.integers(0, 10, n_rows)
+        lit = _SEGMENTS[digit] ^ (rng.random((n_rows, 7)) < self.flipped)
+        X = np.column_stack([lit, rng.integers(0, 2, (n_rows, 17))]).astype(np.float64)
+        return Rows(X[:, np.random.default_rng(self.seed).permutation(24)], digit)
+
+
+@dataclass(frozen=True)
+class RandomTree:
+    """Labels by a random tree over numbers in [0, 1]: hard for linear models, slow to learn for trees."""
+
+    seed: int = 0
+    n_features: int = 5
+    n_classes: int = 2
+    depth: int = 5
+    _splits: Any = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        for name in ("n_features", "n_classes", "depth"):
+            check_count(name, getattr(self, name))
+        rng = np.random.default_rng(self.seed)
+        low, high = np.zeros((1, self.n_features)), np.ones((1, self.n_features))
+        features, thresholds = [], []
+        for _ in range(self.depth):  # a level at a time; each box is cut in two
+            boxes = np.arange(len(low))
+            feature = rng.integers(0, self.n_features, len(low))
+            cut = low[boxes, feature] + rng.uniform(0.3, 0.7, len(low)) * (high - low)[boxes, feature]
+            features.append(feature)
+            thresholds.append(cut)
+            below, above = high.copy(), low.copy()
+            below[boxes, feature], above[boxes, feature] = cut, cut
+            low = np.stack([low, above], axis=1).reshape(-1, self.n_features)
+            high = np.stack([below, high], axis=1).reshape(-1, self.n_features)
+        labels = rng.permutation(np.arange(2**self.depth) % self.n_classes)
+        object.__setattr__(self, "_splits", (features, thresholds, labels))
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        return tuple(f"x{at}" for at in range(self.n_features))
+
+    @property
+    def classes(self) -> tuple[int, ...]:
+        return tuple(range(self.n_classes))
+
+    def __call__(self, rng: np.random.Generator, n_rows: int) -> Rows:
+        X = rng.random((n_rows, self.n_features))
+        features, thresholds, labels = self._splits
+        node = np.zeros(n_rows, dtype=np.intp)
+        for feature, threshold in zip(features, thresholds, strict=True):
+            node = 2 * node + (X[np.arange(n_rows), feature[node]] > threshold[node])
+        return Rows(X, labels[node])
+
+
+@dataclass(frozen=True)
+class Hyperplane:
+    """Which side of a plane through the middle of the unit cube; the plane is turned by an angle."""
+
+    angle: float = 0.0
+    n_features: int = 10
+
+    classes = (0, 1)
+
+    def __post_init__(self) -> None:
+        check_count("n_features", self.n_features)
+        if self.n_features < 2:
+            raise ValueError(f"n_features={self.n_features!r}: a plane cannot turn in less than two dimensions")
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        return tuple(f"x{at}" for at in range(self.n_features))
+
+    def __call__(self, rng: np.random.Generator, n_rows: int) -> Rows:
+        X = rng.random((n_rows, self.n_features))
+        fixed = np.random.default_rng(0).normal(size=(2, self.n_features))
+        start, towards = np.linalg.qr(fixed.T)[0].T
+        normal = np.cos(self.angle) * start + np.sin(self.angle) * towards
+        return Rows(X, ((X - 0.5) @ normal > 0.0).astype(np.int64))
+
+
+@dataclass(frozen=True)
+class LinearRegression:
+    """A linear target with coefficients of its own, and a little noise."""
+
+    seed: int = 0
+    n_features: int = 5
+    deviation: float = 0.1
+
+    classes = None
+
+    def __post_init__(self) -> None:
+        check_count("n_features", self.n_features)
+        check_number("deviation", self.deviation, 0.0, np.inf)
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        return tuple(f"x{at}" for at in range(self.n_features))
+
+    def __call__(self, rng: np.random.Generator, n_rows: int) -> Rows:
+        X = rng.normal(size=(n_rows, self.n_features))
+        coefficients = np.random.default_rng(self.seed).normal(size=self.n_features)
+        return Rows(X, X @ coefficients + self.deviation * rng.normal(size=n_rows))
+
+
+def _check_index(name: str, value: Any, count: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not 0 <= value < count:
+        raise ValueError(f"{name}={value!r} must be a whole number from 0 to {count - 1}")

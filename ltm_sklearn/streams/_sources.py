@@ -1,0 +1,132 @@
+"""What a concept may be, behind one function: draw so many rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Draw = Callable[[np.random.Generator, int], tuple[NDArray[Any], NDArray[Any]]]
+
+
+class Source(Protocol):
+    """A concept that can be drawn from."""
+
+    names: list[Any]  #: of the features
+    classes: list[Any] | None  #: None: real targets, or not known
+
+    def start(self) -> Draw:
+        """Begin to draw, from the first row on."""
+
+
+def source_of(concept: Any, name: Any) -> Source:
+    """A concept as a source; an error if it is none."""
+    if isinstance(concept, tuple) and len(concept) == 2:
+        return Table(*concept, name)
+    if callable(concept):
+        return Function(concept, name)
+    if isinstance(concept, Iterable) and not isinstance(concept, str | bytes):
+        return Pairs(concept, f"concept {name!r}")
+    raise ValueError(f"concept {name!r} is {concept!r}, neither a function, a pair (X, y) nor an iterable of (x, y)")
+
+
+def default_names(n_features: int) -> list[Any]:
+    """Names for features that have none."""
+    return [f"x{at}" for at in range(n_features)]
+
+
+class Function:
+    """``concept(rng, n_rows)`` returns X and y."""
+
+    def __init__(self, function: Any, name: Any) -> None:
+        self._function, self._name = function, name
+        n_features = self._draw(np.random.default_rng(0), 1)[0].shape[1]
+        self.names = list(getattr(function, "feature_names", None) or default_names(n_features))
+        classes = getattr(function, "classes", None)
+        self.classes = None if classes is None else list(classes)
+
+    def start(self) -> Draw:
+        """Each draw is by itself."""
+        return self._draw
+
+    def _draw(self, rng: np.random.Generator, n_rows: int) -> tuple[NDArray[Any], NDArray[Any]]:
+        X, y = (np.asarray(part) for part in self._function(rng, n_rows))
+        if X.ndim != 2 or len(X) != n_rows or y.shape != (n_rows,):
+            raise ValueError(
+                f"concept {self._name!r} was asked for {n_rows} rows: X has shape {X.shape}, y has shape {y.shape}"
+            )
+        return X, y
+
+
+class Table:
+    """Rows of an array or a frame in their order; after the last, the first again."""
+
+    def __init__(self, X: Any, y: Any, name: Any) -> None:
+        self._X, self._y = np.asarray(X), np.asarray(y)
+        if self._X.ndim != 2 or self._y.shape != (len(self._X),) or not len(self._y):
+            raise ValueError(
+                f"concept {name!r} needs X of shape (n_rows, n_features) and y of shape (n_rows,), with rows; got "
+                f"{self._X.shape} and {self._y.shape}"
+            )
+        self.names = list(X.columns) if hasattr(X, "columns") else default_names(self._X.shape[1])
+        self.classes = None if self._y.dtype.kind == "f" else np.unique(self._y).tolist()
+
+    def start(self) -> Draw:
+        """From the first row on."""
+        at = 0
+
+        def draw(rng: np.random.Generator, n_rows: int) -> tuple[NDArray[Any], NDArray[Any]]:
+            nonlocal at
+            rows = np.arange(at, at + n_rows) % len(self._y)
+            at = (at + n_rows) % len(self._y)
+            return self._X[rows], self._y[rows]
+
+        return draw
+
+
+class Pairs:
+    """Pairs ``(x, y)`` of River's kind, x a dictionary; drawn from, after the last comes the first again."""
+
+    classes: list[Any] | None = None
+
+    def __init__(self, pairs: Iterable[Any], what: str) -> None:
+        if isinstance(pairs, Iterator):
+            raise ValueError(f"{what} is an iterator, which ends for good: give what can be iterated again")
+        self._pairs, self._what = pairs, what
+        first = next(iter(pairs), None)
+        if first is None:
+            raise ValueError(f"{what} has no rows")
+        self.names = list(first[0])
+
+    def pieces(self, n_rows: int) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
+        """All rows once, so many at a time."""
+        iterator = iter(self._pairs)
+        while rows := list(islice(iterator, n_rows)):
+            yield self._arrays(rows)
+
+    def start(self) -> Draw:
+        """From the first row on."""
+        iterator = iter(self._pairs)
+
+        def draw(rng: np.random.Generator, n_rows: int) -> tuple[NDArray[Any], NDArray[Any]]:
+            nonlocal iterator
+            rows = list(islice(iterator, n_rows))
+            while len(rows) < n_rows:
+                iterator = iter(self._pairs)
+                rows += islice(iterator, n_rows - len(rows))
+            return self._arrays(rows)
+
+        return draw
+
+    def _arrays(self, rows: list[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        for x, _ in rows:
+            if x.keys() != set(self.names):
+                raise ValueError(f"{self._what} has a row with features {list(x)}; the first has {self.names}")
+        values = [[x[name] for name in self.names] for x, _ in rows]
+        X = np.array(values)
+        if X.dtype.kind not in "biuf":
+            X = np.array(values, dtype=object)
+        return X, np.array([y for _, y in rows])
