@@ -49,6 +49,18 @@ class Issued:
     errors: list[Exception]  #: of the experts that raised one
     reports: list[_Report]  #: of those that failed and should not have
 
+    def recalled(self, rows: NDArray[np.intp], experts: list[Expert]) -> Issued:
+        """The same of some of the rows, for the experts that there are now: those that came later slept."""
+        seat_of = {expert: seat for seat, expert in enumerate(self.experts)}
+        seats = [(now, seat_of[expert]) for now, expert in enumerate(experts) if expert in seat_of]
+        now, then = np.array(seats, dtype=np.intp).reshape(-1, 2).T
+        predictions = np.zeros((len(experts), len(rows), self.predictions.shape[2]))
+        awake = np.zeros((len(experts), len(rows)), dtype=np.bool_)
+        weights = np.zeros(len(experts))
+        predictions[now], awake[now] = self.predictions[np.ix_(then, rows)], self.awake[np.ix_(then, rows)]
+        weights[now] = self.weights[then]
+        return Issued(list(experts), predictions, awake, weights, self.mixture[rows], [], [])
+
     @property
     def all_raised(self) -> bool:
         """Whether every expert that was asked raised an error: then the rows are to blame."""
@@ -278,16 +290,25 @@ class Engine:
     # Learning ----------------------------------------------------------------------------------------------------
 
     def learn(
-        self, X: Any, y: Any, targets: Any, sample_weight: Floats | None, models: Models, n_jobs: int | None = None
+        self,
+        X: Any,
+        y: Any,
+        targets: Any,
+        sample_weight: Floats | None,
+        models: Models,
+        n_jobs: int | None = None,
+        issued: Issued | None = None,
     ) -> None:
-        """A round, or one for each row: score what is issued for these rows, then train on them.
+        """A round, or one for each row: score what was issued for these rows, or is now, then train on them.
 
         ``targets`` is what the score understands, ``y`` what the models do.
         """
         n_rows = len(targets)
         n_rounds = n_rows if self.each_row else 1
         row_weights = np.ones(n_rows) if sample_weight is None else sample_weight / sample_weight.max()
-        issued = self.issue(X, n_rows, models, n_jobs)
+        said_now = issued is None
+        if issued is None:
+            issued = self.issue(X, n_rows, models, n_jobs)
         score = copy.copy(self.score)
         score.observe(targets[row_weights > 0.0])
         # What may fail after the first update works on a copy.
@@ -295,12 +316,12 @@ class Engine:
         algorithm = copy.deepcopy(self.algorithm) if copies else self.algorithm
         recorded = self.history is not None and bool(self.n_rounds or issued.awake.any())  # else nothing was issued
         lost = np.nan
-        if recorded and not self.each_row:
+        if recorded and not (self.each_row and said_now):
             lost = float(np.average(score.mixture_loss(targets, issued.mixture), weights=row_weights))
         settled = _Settled.unheard(issued)
         if issued.awake[:, row_weights > 0.0].any():
             settled = self._settle(issued, score, algorithm, targets, row_weights)
-        if recorded and self.each_row:
+        if recorded and self.each_row and said_now:
             lost = float(np.average(score.mixture_loss(targets, settled.mixture), weights=row_weights))
         reports = issued.reports + self._train(X, y, models, n_jobs, issued)
         self.score, self.algorithm = score, algorithm

@@ -25,6 +25,8 @@ from sklearn.utils.validation import (
 
 from .._engine import Engine, Issued
 from .._models import Expert
+from .._pending import Pending
+from .._rows import last_rows
 from .._version import __version__
 from ..experts import ExpertAlgorithm, LongTermMemory
 from ..experts._validation import Floats
@@ -36,6 +38,10 @@ from ._shown import Shown
 from ._skin import SklearnModels
 from ._sklearn_compat import CallbackSupportMixin, VisualBlock, announced, with_callbacks
 from ._validation import are_checked, check_rows, check_weights, is_frozen, takes_nan
+
+
+def _as_ids(ids: Any) -> list[Any]:
+    return ids.tolist() if hasattr(ids, "tolist") else list(ids)
 
 
 class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, MetaEstimatorMixin, _BaseComposition):
@@ -52,6 +58,7 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
         rounds: str = "batch",
         batch_size: int = 100,
         on_error: str = "warn",
+        max_pending: int = 10_000,
         n_jobs: int | None = None,
         random_state: Any = None,
         record: int | None = None,
@@ -64,6 +71,7 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
         self.rounds = rounds
         self.batch_size = batch_size
         self.on_error = on_error
+        self.max_pending = max_pending
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.record = record
@@ -75,6 +83,10 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
 
     @abstractmethod
     def _score(self) -> ClassScore | TargetScore: ...
+
+    @abstractmethod
+    def _decision(self, mixture: Floats) -> Any:
+        """What is predicted when the experts say this together."""
 
     @abstractmethod
     def _columns(self) -> list[str]:
@@ -194,13 +206,21 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
         if not hasattr(self, "_engine"):
             tags = get_tags(self).input_tags  # while they are still asked of the experts
             self._accepts = {"sparse": tags.sparse, "allow_nan": tags.allow_nan}
+            self._pending = Pending(self.max_pending)
         self._engine, self._estimators = engine, models.estimators
 
     def _learn(
-        self, engine: Engine, models: SklearnModels, X: Any, y: Any, targets: Any, weights: Floats | None
+        self,
+        engine: Engine,
+        models: SklearnModels,
+        X: Any,
+        y: Any,
+        targets: Any,
+        weights: Floats | None,
+        issued: Issued | None = None,
     ) -> None:
         with self._trusting(X):
-            engine.learn(X, y, targets, weights, models, self.n_jobs)
+            engine.learn(X, y, targets, weights, models, self.n_jobs, issued)
 
     @abstractmethod
     def _see_all_targets(self, y: Any) -> None:
@@ -227,6 +247,68 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
         first = not fitted or self._engine.n_rounds == 0
         return config_context(assume_finite=not allow_nan and are_checked(X), skip_parameter_validation=not first)
 
+    # Targets that come later -------------------------------------------------------------------------------------
+
+    def issue(self, X: Any, ids: Any) -> Any:
+        """Predict rows whose targets will come later, and keep what was said until :meth:`learn` is told.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+        ids : sequence of length n_samples
+            By which the rows will be known; anything hashable. When more than ``max_pending`` rows wait, those that
+            have waited longest are given up.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            What :meth:`predict` returns.
+        """
+        check_is_fitted(self)
+        ids, X = _as_ids(ids), check_rows(self, X, reset=False)
+        if len(ids) != _num_samples(X):
+            raise ValueError(f"there are {len(ids)} ids for {_num_samples(X)} rows")
+        self._pending.check_new(ids)
+        issued = self._issue(X)
+        self._pending.hold(ids, last_rows(X, len(ids)), issued)
+        return self._decision(issued.mixture)
+
+    def learn(self, ids: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn rows that were issued, now that their targets are known: in any order, some perhaps never.
+
+        Rows that were issued together are one round; it is scored with what was said, and weighted, then. Experts that
+        joined since sleep in it.
+
+        Parameters
+        ----------
+        ids : sequence of length n_samples
+            As given to :meth:`issue`.
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self)
+        with self._unchanged_on_error():
+            ids = _as_ids(ids)
+            due = self._pending.due(ids)
+            y, targets = self._check_targets(y)
+            if len(y) != len(ids):
+                raise ValueError(f"there are {len(ids)} ids for {len(y)} targets")
+            weights = check_weights(sample_weight, np.empty((len(ids), 1)))
+            self._routed("partial_fit", weights, {})
+            for part in due:
+                of_rows = None if weights is None else weights[part.at]
+                if of_rows is None or of_rows.any():  # rows without any weight are as good as none
+                    models = self._models(self._estimators, self._routed("partial_fit", of_rows, {}))
+                    X = _safe_indexing(part.X, part.rows)
+                    issued = part.issued.recalled(part.rows, self._engine.experts)
+                    self._learn(self._engine, models, X, y[part.at], targets[part.at], of_rows, issued)
+                self._pending.release([ids[at] for at in part.at])
+        return self
+
     # Metadata ----------------------------------------------------------------------------------------------------
 
     def get_metadata_routing(self) -> MetadataRouter:
@@ -249,9 +331,12 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
         issued.check()
         return issued
 
-    def _mixture(self, X: Any) -> Floats:
-        """What the experts say together, shape (n_rows, n_outputs)."""
-        return self._issue(X).mixture
+    def predict(self, X: Any) -> Any:
+        """What the experts predict together: the likeliest class of each row, or a number.
+
+        Where none of them has an answer: the most frequent class so far, or the mean of the targets.
+        """
+        return self._decision(self._issue(X).mixture)
 
     def transform(self, X: Any) -> Floats:
         """The experts' predictions as they are combined, in the order of ``experts_``; NaN where one has none.

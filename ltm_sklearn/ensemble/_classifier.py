@@ -47,6 +47,8 @@ class LongTermMemoryClassifier(ClassifierMixin, LongTermMemoryEnsemble):
     on_error : {"warn", "raise"}, default="warn"
         When an expert fails or predicts NaN: let it sleep in that round, with a warning, or raise its error and leave
         everything as it was (which costs a copy of each learner a round).
+    max_pending : int, default=10000
+        Rows that may wait for their targets after :meth:`issue`.
     n_jobs : int, optional
         Experts side by side, through joblib.
     random_state : int, RandomState or None, default=None
@@ -125,16 +127,16 @@ class LongTermMemoryClassifier(ClassifierMixin, LongTermMemoryEnsemble):
             _check_partial_fit_first_call(self, classes)
             return self._partial_fit(X, y, sample_weight, params)
 
-    def predict(self, X: Any) -> Any:
-        """The likeliest class of each row."""
-        probabilities = self.predict_proba(X)
-        return self.classes_[probabilities.argmax(axis=1)]
-
     def predict_proba(self, X: Any) -> Floats:
         """Class probabilities, in the order of ``classes_``; where no expert has any, how often each class has come."""
-        mixture = self._mixture(X)
+        return self._probabilities(self._issue(X).mixture)
+
+    def _probabilities(self, mixture: Floats) -> Floats:
         probabilities: Floats = self._engine.score.normalised(mixture)  # type: ignore[union-attr]
         return probabilities
+
+    def _decision(self, mixture: Floats) -> Any:
+        return self.classes_[self._probabilities(mixture).argmax(axis=1)]
 
     def _default_pool(self, seed: int | None) -> list[tuple[str, Any]]:
         return classifiers(seed)

@@ -22,6 +22,7 @@ def check_parameters(ensemble: Any) -> None:
     check_option("rounds", ensemble.rounds, ("batch", "row"))
     check_option("on_error", ensemble.on_error, ("warn", "raise"))
     check_count("batch_size", ensemble.batch_size)
+    check_count("max_pending", ensemble.max_pending)
     if ensemble.record is not None:
         check_count("record", ensemble.record)
     if not (ensemble.memory is None or ensemble.memory == "auto" or isinstance(ensemble.memory, Snapshots)):

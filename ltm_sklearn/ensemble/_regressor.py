@@ -46,6 +46,8 @@ class LongTermMemoryRegressor(RegressorMixin, LongTermMemoryEnsemble):
     on_error : {"warn", "raise"}, default="warn"
         When an expert fails or predicts NaN: let it sleep in that round, with a warning, or raise its error and leave
         everything as it was (which costs a copy of each learner a round).
+    max_pending : int, default=10000
+        Rows that may wait for their targets after :meth:`issue`.
     n_jobs : int, optional
         Experts side by side, through joblib.
     random_state : int, RandomState or None, default=None
@@ -121,9 +123,8 @@ class LongTermMemoryRegressor(RegressorMixin, LongTermMemoryEnsemble):
                 check_parameters(self)
             return self._partial_fit(X, y, sample_weight, params)
 
-    def predict(self, X: Any) -> Floats:
-        """The experts' combined prediction of each row; where none has any, the mean of the targets so far."""
-        return self._mixture(X)[:, 0]
+    def _decision(self, mixture: Floats) -> Floats:
+        return mixture[:, 0]
 
     def _default_pool(self, seed: int | None) -> list[tuple[str, Any]]:
         return regressors(seed)

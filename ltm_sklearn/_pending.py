@@ -1,0 +1,85 @@
+"""Rows whose targets have not come yet, with what was said of them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(eq=False)
+class _Issue:
+    """Rows that were predicted together."""
+
+    number: int
+    X: Any
+    issued: Any  #: what the engine said of them
+
+
+class Due(NamedTuple):
+    """Rows of one issue whose targets have come."""
+
+    X: Any  #: of the whole issue
+    issued: Any
+    rows: NDArray[np.intp]  #: which of its rows
+    at: NDArray[np.intp]  #: where their targets stand
+
+
+class Pending:
+    """A bounded buffer: when it is full, the rows that have waited longest are given up.
+
+    Parameters
+    ----------
+    most : int
+        Rows that may wait.
+    """
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._waiting: dict[Hashable, tuple[_Issue, int]] = {}  #: in the order in which they were issued
+        self._n_issues = 0
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def check_new(self, ids: Sequence[Hashable]) -> None:
+        """Ids must be new, and differ."""
+        seen: set[Hashable] = set()
+        for each in ids:
+            if each in self._waiting:
+                raise ValueError(f"id {each!r} is waiting for its target already")
+            if each in seen:
+                raise ValueError(f"id {each!r} is given twice")
+            seen.add(each)
+
+    def hold(self, ids: Sequence[Hashable], X: Any, issued: Any) -> None:
+        """Keep rows, and what was said of them, until their targets come."""
+        issue = _Issue(self._n_issues, X, issued)
+        self._n_issues += 1
+        self._waiting.update({each: (issue, row) for row, each in enumerate(ids)})
+        while len(self._waiting) > self.most:
+            del self._waiting[next(iter(self._waiting))]
+
+    def due(self, ids: Sequence[Hashable]) -> list[Due]:
+        """The rows with these ids, those that were issued together as one, in the order of issue."""
+        found: dict[_Issue, list[tuple[int, int]]] = {}
+        for at, each in enumerate(ids):
+            if each not in self._waiting:
+                raise ValueError(
+                    f"id {each!r} is not waiting for a target: it was never issued, has been learned, or was given up "
+                    f"when more than {self.most} rows waited"
+                )
+            issue, row = self._waiting[each]
+            found.setdefault(issue, []).append((row, at))
+        if len({*ids}) < len(ids):
+            raise ValueError("an id is given twice")
+        oldest_first = sorted(found, key=lambda issue: issue.number)
+        return [Due(issue.X, issue.issued, *np.array(found[issue], dtype=np.intp).T) for issue in oldest_first]
+
+    def release(self, ids: Sequence[Hashable]) -> None:
+        """Forget rows that have been learned."""
+        for each in ids:
+            del self._waiting[each]

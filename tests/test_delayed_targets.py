@@ -1,0 +1,195 @@
+"""Targets that come later than the next prediction."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import SGDClassifier, SGDRegressor
+from sklearn.naive_bayes import GaussianNB
+from stream_experts import ReadsChance, ReadsNumber, assert_same_outcome, frozen_readers
+
+from ltm_sklearn import LongTermMemoryClassifier, LongTermMemoryRegressor, Snapshots
+from ltm_sklearn.experts import LongTermMemory
+
+K = 3
+
+
+def learning_classifier(**parameters):
+    experts = [("nb", GaussianNB()), ("sgd", SGDClassifier(loss="log_loss", random_state=0))]
+    return LongTermMemoryClassifier(experts, **{"memory": Snapshots(every=40), **parameters})
+
+
+def learning_regressor(**parameters):
+    return LongTermMemoryRegressor(
+        [("sgd", SGDRegressor(random_state=0))], **{"memory": Snapshots(every=40), **parameters}
+    )
+
+
+def batches(n_batches, n_rows=10, seed=0, numbers=False):
+    rng = np.random.default_rng(seed)
+    for _ in range(n_batches):
+        X = rng.normal(size=(n_rows, K))
+        yield X, X[:, 0] if numbers else (X[:, 0] > 0).astype(int)
+
+
+def begun(make, numbers=False, **parameters):
+    model = make(**parameters)
+    X, y = next(batches(1, seed=9, numbers=numbers))
+    return model.partial_fit(X, y, **({} if numbers else {"classes": [0, 1]}))
+
+
+@pytest.mark.parametrize("rounds", ["batch", "row"])
+@pytest.mark.parametrize("make", [learning_classifier, learning_regressor])
+def test_without_delay_it_is_the_same_as_learning_at_once(make, rounds):
+    numbers = make is learning_regressor
+    at_once, later = (begun(make, numbers, rounds=rounds, record=50) for _ in range(2))
+    for at, (X, y) in enumerate(batches(20, numbers=numbers)):
+        np.testing.assert_array_equal(later.issue(X, range(10 * at, 10 * at + 10)), at_once.predict(X))
+        at_once.partial_fit(X, y)
+        later.learn(range(10 * at, 10 * at + 10), y)
+    assert_same_outcome(at_once, later, next(batches(1, seed=1))[0])
+    if rounds == "batch":  # otherwise it was issued with one and the same weights, not with those of each row's round
+        np.testing.assert_allclose([r.loss for r in later.history_], [r.loss for r in at_once.history_])
+
+
+@pytest.mark.parametrize("delay", [1, 5])
+def test_round_is_charged_what_the_experts_said_when_it_was_issued(delay):
+    model = LongTermMemoryClassifier(frozen_readers(ReadsChance, K), memory=None)
+    model.partial_fit(np.full((1, K), 0.5), [0], classes=[0, 1])
+    algorithm = LongTermMemory()
+    algorithm.update(np.zeros(K))
+    rng = np.random.default_rng(0)
+    waiting = []
+    for at in range(30):
+        X, y = rng.random((4, K)), rng.integers(0, 2, 4)
+        model.issue(X, [(at, row) for row in range(4)])
+        waiting.append((at, X, y))
+        if len(waiting) > delay:
+            then, said, truth = waiting.pop(0)
+            model.learn([(then, row) for row in range(4)], truth)
+            algorithm.update(((said > 0.5) != truth[:, np.newaxis]).mean(axis=0))
+            np.testing.assert_allclose(model.weights_, algorithm.weights())
+
+
+def test_gradient_and_record_are_of_the_mixture_that_was_issued():
+    model = LongTermMemoryRegressor(frozen_readers(ReadsNumber, 2), memory=None, record=100)
+    model.partial_fit([[0.0, 1.0], [0.0, 1.0]], [0.0, 1.0])
+    said = model.issue([[0.0, 1.0]], ["early"])
+    for _ in range(20):
+        model.partial_fit([[0.0, 1.0]], [1.0])
+    assert abs(model.predict([[0.0, 1.0]])[0] - said[0]) > 0.2
+    model.learn(["early"], [0.5])
+    assert model.history_[-1].loss == pytest.approx((said[0] - 0.5) ** 2)
+
+
+def test_targets_come_in_any_order_in_part_and_some_never():
+    model = begun(learning_classifier)
+    stream = list(batches(6))
+    for at, (X, _) in enumerate(stream):
+        model.issue(X, [f"{at}-{row}" for row in range(10)])
+    before = model.n_rounds_
+    model.learn(["3-4", "1-2", "3-0"], [stream[3][1][4], stream[1][1][2], stream[3][1][0]])
+    assert model.n_rounds_ == before + 2  # rows that were issued together are a round
+    assert model.n_samples_seen_ == 13
+    model.learn([f"5-{row}" for row in range(10)], stream[5][1])
+    with pytest.raises(ValueError, match=r"id '5-0' is not waiting.*has been learned"):
+        model.learn(["5-0"], [1])
+    assert model.n_rounds_ == before + 3
+
+
+def test_experts_learn_the_rows_that_were_issued():
+    model = begun(learning_classifier, memory=None)
+    X, y = next(batches(1))
+    mine = X.copy()
+    model.issue(mine, range(10))
+    mine[:] = 1e6  # the caller may use its array again
+    model.learn([7, 2], y[[7, 2]])
+    alone = GaussianNB().partial_fit(*next(batches(1, seed=9)), classes=[0, 1]).partial_fit(X[[7, 2]], y[[7, 2]])
+    np.testing.assert_allclose(model.named_estimators_.nb.theta_, alone.theta_)
+
+
+def test_experts_that_come_or_go_in_the_meantime():
+    model = begun(learning_classifier, memory=Snapshots(every=20, max_size=2, merge=None, on_drift=False))
+    X, y = next(batches(1, seed=3))
+    then = {expert.name for expert in model.experts_}
+    model.issue(X, range(10))
+    for rows, labels in batches(12):
+        model.partial_fit(rows, labels)
+    experts = {expert.name: expert for expert in model._engine.experts}
+    newcomers = set(experts) - then
+    assert newcomers
+    taken_part = {name: experts[name].n_rounds for name in newcomers}
+    model.learn(range(10), y)
+    assert {name: experts[name].n_rounds for name in newcomers} == taken_part  # they slept
+    assert experts["nb"].n_rounds == 13
+
+
+def test_only_so_many_rows_wait():
+    model = begun(learning_classifier, max_pending=15)
+    first, second = batches(2)
+    model.issue(first[0], range(10))
+    model.issue(second[0], range(10, 20))
+    with pytest.raises(ValueError, match=r"id 4 is not waiting.*given up when more than 15 rows waited"):
+        model.learn([4], [0])
+    model.learn(range(5, 20), np.concatenate([first[1][5:], second[1]]))
+    assert model.n_samples_seen_ == 25
+
+
+def test_what_waits_is_saved_and_forgotten_by_fit():
+    model = begun(learning_classifier)
+    X, y = next(batches(1))
+    model.issue(X, range(10))
+    again = pickle.loads(pickle.dumps(model))
+    for each in (model, again):
+        each.learn(range(10), y)
+    assert_same_outcome(model, again, X)
+    model.issue(X, range(10))
+    model.fit(X, y)
+    with pytest.raises(ValueError, match="id 0 is not waiting"):
+        model.learn([0], [0])
+
+
+def test_weights_of_rows_count():
+    models = [begun(learning_classifier, memory=None) for _ in range(2)]
+    X, y = next(batches(1))
+    for model in models:
+        model.issue(X, range(10))
+    weights = np.array([1.0, 0.0] * 5)
+    models[0].learn(range(10), y, sample_weight=weights)
+    models[1].partial_fit(X, y, sample_weight=weights)
+    assert_same_outcome(*models, X)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda model, X, y: model.issue(X, range(3)), "3 ids for 10 rows"),
+        (lambda model, X, y: model.issue(X, [0] * 10), "id 0 is given twice"),
+        (lambda model, X, y: model.issue(X, range(100, 110)), "id 100 is waiting for its target already"),
+        (lambda model, X, y: model.issue(X[:, :2], range(10)), "features"),
+        (lambda model, X, y: model.learn([100, 100], [0, 1]), "given twice"),
+        (lambda model, X, y: model.learn([100, 7], [0, 1]), "id 7 is not waiting for a target: it was never issued"),
+        (lambda model, X, y: model.learn([100], [5]), "label .*5"),
+        (lambda model, X, y: model.learn([100], None), "requires y"),
+        (lambda model, X, y: model.learn([100, 101], [0]), "2 ids for 1 targets"),
+        (lambda model, X, y: model.learn([100], [0], sample_weight=[0.0]), "non-zero"),
+    ],
+)
+def test_bad_input_is_named_and_leaves_everything_as_it_was(spoil, message):
+    model, untouched = begun(learning_classifier), begun(learning_classifier)
+    X, y = next(batches(1))
+    for each in (model, untouched):
+        each.issue(X, range(100, 110))
+    with pytest.raises(ValueError, match=message):
+        spoil(model, X, y)
+    for each in (model, untouched):
+        each.learn(range(100, 110), y)
+    assert_same_outcome(model, untouched, X)
+
+
+def test_there_must_be_something_to_issue():
+    with pytest.raises(NotFittedError):
+        learning_classifier().issue(np.zeros((1, K)), [0])
+    with pytest.raises(ValueError, match="max_pending=0"):
+        begun(learning_classifier, max_pending=0)
