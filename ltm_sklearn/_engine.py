@@ -213,7 +213,8 @@ class Engine:
         reports: list[_Report] = []
         for (seat, expert), answer in zip(asked, answers, strict=True):
             if not isinstance(answer, _Failure):
-                said[seat] = answer
+                if answer is not None:
+                    said[seat] = answer
                 continue
             errors.append(answer.error)
             if not self._is_infant(expert):

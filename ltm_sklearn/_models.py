@@ -23,8 +23,11 @@ class Models(Protocol):
     def stack(self, batches: list[Any]) -> Any:
         """Batches of rows as one."""
 
-    def predict(self, model: Any, X: Any) -> Floats:
-        """Predictions of shape (n_rows, n_outputs): class probabilities, or one column of numbers; NaN: none."""
+    def predict(self, model: Any, X: Any) -> Floats | None:
+        """Predictions of shape (n_rows, n_outputs): class probabilities, or one column of numbers; NaN: none.
+
+        None is a model that has nothing to say yet, which is no failure.
+        """
 
     def learn(self, source: str, model: Any, X: Any, y: Any, first: bool) -> Any:
         """The model, trained on some rows more."""
@@ -33,10 +36,10 @@ class Models(Protocol):
         """What goes on in the place of an untrained model that could not learn."""
 
 
-def ask(models: Models, model: Any, X: Any, shape: tuple[int, int]) -> Floats:
+def ask(models: Models, model: Any, X: Any, shape: tuple[int, int]) -> Floats | None:
     """A model's predictions, which must have this shape."""
     predictions = models.predict(model, X)
-    if predictions.shape != shape:
+    if predictions is not None and predictions.shape != shape:
         raise ValueError(f"its predictions have shape {predictions.shape}, not {shape}")
     return predictions
 

@@ -87,6 +87,12 @@ class ClassScore:
         self._own = loss if callable(loss) else None
         self._loss = loss if callable(loss) else CLASS_LOSSES["zero_one" if loss == "auto" else loss]
 
+    def grow(self, n_classes: int) -> None:
+        """Make room for classes that were not known."""
+        if n_classes > self.n_outputs:
+            self.counts = np.append(self.counts, np.zeros(n_classes - self.n_outputs))
+            self.n_outputs = n_classes
+
     def observe(self, y: NDArray[np.intp]) -> None:
         """Count the classes."""
         self.counts = self.counts + np.bincount(y, minlength=len(self.counts))

@@ -272,6 +272,7 @@ def _answers(models: Models, model: Any, X: Any, shape: tuple[int, int]) -> Floa
     """What a model says of some rows; NaN if it cannot."""
     try:
         with np.errstate(all="ignore"):
-            return ask(models, model, X, shape)
+            answers = ask(models, model, X, shape)
     except Exception:  # it will be reported when it is asked in a round
-        return np.full(shape, np.nan)
+        answers = None
+    return np.full(shape, np.nan) if answers is None else answers

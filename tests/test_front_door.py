@@ -17,7 +17,9 @@ def code_blocks(document):
     return re.findall(r"```python\n(.*?)```", (ROOT / document).read_text(), flags=re.DOTALL)
 
 
-@pytest.mark.parametrize("document", ["README.md", "docs/own_algorithm.md", "docs/ensemble.md", "docs/streams.md"])
+@pytest.mark.parametrize(
+    "document", ["README.md", "docs/own_algorithm.md", "docs/ensemble.md", "docs/streams.md", "docs/river.md"]
+)
 def test_the_code_in_the_documents_runs(document, capsys):
     names = {}
     blocks = code_blocks(document)

@@ -1,10 +1,10 @@
 """scikit-learn estimators: an online ensemble with long-term memory, and what helps its experts follow a stream."""
 
 from .._engine import ExpertWarning
+from .._shown import ExpertSummary
 from ._classifier import LongTermMemoryClassifier
 from ._pipeline import IncrementalPipeline
 from ._regressor import LongTermMemoryRegressor
-from ._shown import ExpertSummary
 from ._window import SlidingWindow
 
 __all__ = [

@@ -27,6 +27,7 @@ from .._engine import Engine, Issued
 from .._models import Expert
 from .._pending import Pending
 from .._rows import last_rows
+from .._shown import Shown
 from .._version import __version__
 from ..experts import ExpertAlgorithm, LongTermMemory
 from ..experts._validation import Floats
@@ -34,7 +35,6 @@ from ..losses import ClassScore, TargetScore
 from ..memory import Remembering, Snapshots
 from ._parameters import check_parameters
 from ._routing import routed, router
-from ._shown import Shown
 from ._skin import SklearnModels
 from ._sklearn_compat import CallbackSupportMixin, VisualBlock, announced, with_callbacks
 from ._validation import are_checked, check_rows, check_weights, is_frozen, takes_nan

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils import Bunch
 
-from .._engine import Engine
-from .._history import Record
-from ..experts._validation import Floats
+from ._engine import Engine
+from ._history import Record
+from .experts._validation import Floats
 
 
 class ExpertSummary(NamedTuple):

@@ -1,0 +1,10 @@
+"""The same estimators for River: ``learn_one``, ``predict_one``, any models of River as experts."""
+
+try:
+    import river as _  # noqa: F401
+except ImportError:
+    raise ImportError("ltm_sklearn.river needs River: pip install 'ltm_sklearn[river]'") from None
+
+from ._estimators import LongTermMemoryClassifier, LongTermMemoryRegressor
+
+__all__ = ["LongTermMemoryClassifier", "LongTermMemoryRegressor"]
