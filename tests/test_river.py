@@ -224,7 +224,7 @@ class Weighs(base.Regressor):
         return self.mean.get()
 
 
-def test_weights_go_to_models_that_take_them_and_count_in_the_losses():
+def test_weights_go_to_models_that_take_them():
     model = LongTermMemoryRegressor([Weighs(), SaysNumber()], memory=None)
     model.learn_one({"a": 0.0}, 1.0, w=3.0)
     model.learn_one({"a": 0.0}, 5.0, w=1.0)
@@ -232,6 +232,8 @@ def test_weights_go_to_models_that_take_them_and_count_in_the_losses():
     before = model.n_rounds_
     model.learn_one({"a": 0.0}, 1e9, w=0.0)  # as good as none
     assert model.n_rounds_ == before
+    with pytest.raises(ValueError, match="the weight is -1"):
+        model.learn_one({"a": 0.0}, 1.0, w=-1.0)
 
 
 def test_same_predictions_as_the_other_skin():
@@ -274,6 +276,9 @@ def test_bad_parameters_are_named(arguments, message):
 @pytest.mark.parametrize("label", [None, float("nan")])
 def test_missing_label_is_named_and_changes_nothing(label):
     model = LongTermMemoryClassifier([naive_bayes.GaussianNB()])
+    with pytest.raises(ValueError, match="the label is"):
+        model.learn_one({"a": 1.0}, label)
+    assert model.predict_one({"a": 1.0}) is None
     model.learn_one({"a": 1.0}, 1)
     before = pickle.dumps(model)
     with pytest.raises(ValueError, match="the label is"):
@@ -281,7 +286,7 @@ def test_missing_label_is_named_and_changes_nothing(label):
     assert pickle.dumps(model) == before
 
 
-@pytest.mark.parametrize("target", [float("nan"), float("inf")])
+@pytest.mark.parametrize("target", [None, float("nan"), float("inf")])
 def test_target_that_is_no_number_is_named_and_changes_nothing(target):
     model = LongTermMemoryRegressor([linear()])
     model.learn_one({"a": 1.0}, 1.0)

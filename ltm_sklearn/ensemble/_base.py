@@ -28,11 +28,12 @@ from .._models import Expert
 from .._pending import Pending
 from .._rows import last_rows
 from .._shown import Shown
+from .._start import fresh_engine
 from .._version import __version__
-from ..experts import ExpertAlgorithm, LongTermMemory
+from ..experts import ExpertAlgorithm
 from ..experts._validation import Floats
 from ..losses import ClassScore, TargetScore
-from ..memory import Remembering, Snapshots
+from ..memory import Snapshots
 from ._parameters import check_parameters
 from ._routing import routed, router
 from ._skin import SklearnModels
@@ -117,17 +118,8 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
         """A fresh engine, and the models that go with it."""
         seed = None if self.random_state is None else int(check_random_state(self.random_state).randint(2**31))
         models = self._models({name: clone(estimator) for name, estimator in self._pool(seed)}, {})
-        memory = Snapshots() if isinstance(self.memory, str) else self.memory
-        engine = Engine(
-            LongTermMemory() if self.algorithm is None else clone(self.algorithm),
-            self._score(),
-            self.combine,
-            self.rounds == "row",
-            self.on_error == "raise",
-            None if memory is None else Remembering(clone(memory)),
-            self.record,
-            int(np.random.default_rng().integers(2**31)) if seed is None else seed,
-        )
+        draws = int(np.random.default_rng().integers(2**31)) if seed is None else seed
+        engine = fresh_engine(self, self._score(), self.rounds == "row", draws)
         experts = []
         for name, estimator in models.estimators.items():
             if is_frozen(estimator):

@@ -10,25 +10,17 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from ..experts import ExpertAlgorithm
+from .._start import check_shared_parameters
 from ..experts._validation import check_count, check_option
-from ..memory import Snapshots
 from ._validation import is_frozen
 
 
 def check_parameters(ensemble: Any) -> None:
     """Raise a ValueError that names a parameter outside its domain."""
-    check_option("combine", ensemble.combine, ("average", "leader", "sample"))
+    check_shared_parameters(ensemble)
     check_option("rounds", ensemble.rounds, ("batch", "row"))
-    check_option("on_error", ensemble.on_error, ("warn", "raise"))
     check_count("batch_size", ensemble.batch_size)
     check_count("max_pending", ensemble.max_pending)
-    if ensemble.record is not None:
-        check_count("record", ensemble.record)
-    if not (ensemble.memory is None or ensemble.memory == "auto" or isinstance(ensemble.memory, Snapshots)):
-        raise ValueError(f"memory={ensemble.memory!r} is neither 'auto', None nor Snapshots(...)")
-    if not (ensemble.algorithm is None or isinstance(ensemble.algorithm, ExpertAlgorithm)):
-        raise ValueError(f"algorithm={ensemble.algorithm!r} is no expert algorithm of ltm_sklearn.experts")
     if ensemble.n_jobs is not None and (not isinstance(ensemble.n_jobs, int | np.integer) or ensemble.n_jobs == 0):
         raise ValueError(f"n_jobs={ensemble.n_jobs!r} is neither None nor a whole number other than 0")
     try:

@@ -10,15 +10,15 @@ from typing import Any, Self
 
 import numpy as np
 from river import base
-from sklearn.base import clone as clone_parameters
 
 from .._engine import Engine, Issued
 from .._models import Expert
 from .._shown import Shown
-from ..experts import ExpertAlgorithm, LongTermMemory
-from ..experts._validation import Floats, check_count, check_option
+from .._start import check_shared_parameters, fresh_engine
+from ..experts import ExpertAlgorithm
+from ..experts._validation import Floats
 from ..losses import ClassScore, TargetScore
-from ..memory import Remembering, Snapshots
+from ..memory import Snapshots
 from ._skin import RiverModels, Rows
 
 
@@ -46,24 +46,14 @@ class RiverEnsemble(Shown, base.Ensemble):
         self.on_error = on_error
         self.record = record
         self.seed = seed
-        self._check_parameters()
+        check_shared_parameters(self)
+        for at, model in enumerate(self.models):
+            if not isinstance(model, base.Estimator) or not hasattr(model, "learn_one"):
+                raise ValueError(f"model {at} is {model!r}, which is none of River's")
 
     @property
     def _min_number_of_models(self) -> int:
         return 1
-
-    def _check_parameters(self) -> None:
-        check_option("combine", self.combine, ("average", "leader", "sample"))
-        check_option("on_error", self.on_error, ("warn", "raise"))
-        if self.record is not None:
-            check_count("record", self.record)
-        if not (self.memory is None or self.memory == "auto" or isinstance(self.memory, Snapshots)):
-            raise ValueError(f"memory={self.memory!r} is neither 'auto', None nor Snapshots(...)")
-        if not (self.algorithm is None or isinstance(self.algorithm, ExpertAlgorithm)):
-            raise ValueError(f"algorithm={self.algorithm!r} is no expert algorithm of ltm_sklearn.experts")
-        for at, model in enumerate(self.models):
-            if not isinstance(model, base.Estimator) or not hasattr(model, "learn_one"):
-                raise ValueError(f"model {at} is {model!r}, which is none of River's")
 
     def clone(self, new_params: dict[str, Any] | None = None, include_attributes: bool = False) -> Self:
         """A fresh estimator with the same parameters and untrained models."""
@@ -77,6 +67,10 @@ class RiverEnsemble(Shown, base.Ensemble):
     def _score(self) -> ClassScore | TargetScore: ...
 
     @abstractmethod
+    def _check_targets(self, y: list[Any]) -> None:
+        """Raise a ValueError that names a target that is none."""
+
+    @abstractmethod
     def _targets(self, y: list[Any]) -> Any:
         """Targets as the score takes them."""
 
@@ -84,17 +78,7 @@ class RiverEnsemble(Shown, base.Ensemble):
 
     def _start(self) -> None:
         self._named = dict(zip(_names(self.models), self.models, strict=True))
-        memory = Snapshots() if isinstance(self.memory, str) else self.memory
-        engine = Engine(
-            LongTermMemory() if self.algorithm is None else clone_parameters(self.algorithm),
-            self._score(),
-            self.combine,
-            False,
-            self.on_error == "raise",
-            None if memory is None else Remembering(clone_parameters(memory)),
-            self.record,
-            int(np.random.default_rng(self.seed).integers(2**31)),
-        )
+        engine = fresh_engine(self, self._score(), False, int(np.random.default_rng(self.seed).integers(2**31)))
         # Copies with what they know: River's models may have been trained before.
         experts = [Expert(name, name, "live", copy.deepcopy(model), 0, True) for name, model in self._named.items()]
         engine.begin(experts, self._skin())
@@ -109,12 +93,15 @@ class RiverEnsemble(Shown, base.Ensemble):
         return issued
 
     def _learn(self, X: Rows, y: list[Any], w: Any) -> None:
+        self._check_targets(y)
+        weights = None if w is None else np.broadcast_to(np.asarray(w, dtype=np.float64), (len(X),))
+        if weights is not None and not ((weights >= 0.0) & np.isfinite(weights)).all():
+            raise ValueError(f"the weight is {w!r}: it must be a number that is not negative")
+        if weights is not None and not weights.any():
+            return  # rows without any weight are as good as none
         if not hasattr(self, "_engine"):
             self._start()
         targets = self._targets(y)
-        weights = None if w is None else np.broadcast_to(np.asarray(w, dtype=np.float64), (len(X),))
-        if weights is not None and not weights.max() > 0.0:
-            return  # rows without any weight are as good as none
         self._engine.learn(X, y, targets, weights, self._skin(weights))
 
 

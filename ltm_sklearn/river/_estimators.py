@@ -71,10 +71,12 @@ class LongTermMemoryClassifier(RiverEnsemble, base.Classifier):
         self._classes = {} if self._multiclass else {False: 0, True: 1}
         return ClassScore(self.loss, len(self._classes))
 
-    def _targets(self, y: list[Any]) -> Any:
+    def _check_targets(self, y: list[Any]) -> None:
         for label in y:
             if label is None or (isinstance(label, float) and math.isnan(label)):
                 raise ValueError(f"the label is {label!r}")
+
+    def _targets(self, y: list[Any]) -> Any:
         for label in y:
             self._classes.setdefault(label, len(self._classes))
         self._engine.score.grow(len(self._classes))  # type: ignore[union-attr]
@@ -133,11 +135,13 @@ class LongTermMemoryRegressor(RiverEnsemble, base.Regressor):
     def _score(self) -> TargetScore:
         return TargetScore(self.loss, average=self.combine == "average")
 
+    def _check_targets(self, y: list[Any]) -> None:
+        for target in y:
+            if target is None or not math.isfinite(target):
+                raise ValueError(f"the target is {target!r}")
+
     def _targets(self, y: list[Any]) -> Any:
-        numbers = np.array(y, dtype=np.float64)
-        if not np.isfinite(numbers).all():
-            raise ValueError(f"the target is {y[int((~np.isfinite(numbers)).argmax())]!r}")
-        return numbers
+        return np.array(y, dtype=np.float64)
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:

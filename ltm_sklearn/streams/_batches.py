@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -66,8 +67,6 @@ def as_frames(batches: Iterable[Batch], names: list[Any]) -> Iterator[Batch]:
 
 def import_extra(module: str, what: str, extra: str = "pandas") -> Any:
     """An optional dependency, or an error that says how to get it."""
-    from importlib import import_module
-
     try:
         return import_module(module)
     except ImportError:
