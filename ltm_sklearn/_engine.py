@@ -7,17 +7,15 @@ skins provide, and it holds everything that must survive between rounds, so that
 from __future__ import annotations
 
 import copy
-import pickle
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
-from sklearn.utils.parallel import Parallel, delayed
 
+from ._attempts import Failure, attempt, attempt_to_learn, map_tasks
 from ._history import History, Record
 from ._models import Expert, Models, ask
 from .experts import ExpertAlgorithm
@@ -111,14 +109,6 @@ class NoAnswer(ValueError):
     """An expert's prediction is none."""
 
 
-@dataclass
-class _Failure:
-    """Why an expert did not do its part; if it was to learn, with the model as it is now."""
-
-    error: Exception
-    model: Any = None
-
-
 class Engine:
     """The experts, their weights, and the round.
 
@@ -207,12 +197,12 @@ class Engine:
         asked = [(seat, expert) for seat, expert in enumerate(experts) if expert.trained]
         shape = (n_rows, self.score.n_outputs)
         with np.errstate(all="ignore"):  # what comes of it, NaN or infinite, is looked at
-            answers = _map(_attempt, [(ask, models, expert.model, X, shape) for _, expert in asked], n_jobs)
+            answers = map_tasks(attempt, [(ask, models, expert.model, X, shape) for _, expert in asked], n_jobs)
         said: dict[int, Floats] = {}
         errors: list[Exception] = []
         reports: list[_Report] = []
         for (seat, expert), answer in zip(asked, answers, strict=True):
-            if not isinstance(answer, _Failure):
+            if not isinstance(answer, Failure):
                 if answer is not None:
                     said[seat] = answer
                 continue
@@ -221,7 +211,7 @@ class Engine:
                 reports.append(self._report(expert, "predict", answer))
         predictions, awake = self._tame(said, len(experts), shape)
         if said and not awake[list(said)].all():
-            failure = _Failure(NoAnswer("the prediction is NaN or infinite"))
+            failure = Failure(NoAnswer("the prediction is NaN or infinite"))
             for seat in said:
                 if not awake[seat].all() and not self._is_infant(experts[seat]):
                     reports.append(self._report(experts[seat], "predict", failure))
@@ -273,7 +263,7 @@ class Engine:
         """Whether it began afresh a few rows ago: that it has no answers yet is no surprise."""
         return expert.kind == "young" and self.n_rows - expert.born < INFANCY
 
-    def _report(self, expert: Expert, verb: str, failure: _Failure) -> _Report:
+    def _report(self, expert: Expert, verb: str, failure: Failure) -> _Report:
         """Raise an expert's error, or say what to warn of."""
         if self.raises:
             failure.error.add_note(f"raised when expert {expert.name!r} was to {verb}")
@@ -435,8 +425,8 @@ class Engine:
             (models, expert.source, model, X, y, not expert.trained)
             for expert, model in zip(learners, trainees, strict=True)
         ]
-        results = list(_map(_attempt_to_learn, tasks, n_jobs))
-        failures = [result for result in results if isinstance(result, _Failure)]
+        results = list(map_tasks(attempt_to_learn, tasks, n_jobs))
+        failures = [result for result in results if isinstance(result, Failure)]
         if len(failures) == len(results):  # if nobody can predict or learn, the fault is not one expert's
             issued.check()
             if failures and not any(expert.trained for expert in self.experts):
@@ -444,45 +434,13 @@ class Engine:
         reports = [
             self._report(expert, "learn", result)
             for expert, result in zip(learners, results, strict=True)
-            if isinstance(result, _Failure) and not self._is_infant(expert)
+            if isinstance(result, Failure) and not self._is_infant(expert)
         ]
         for expert, result in zip(learners, results, strict=True):
-            if not isinstance(result, _Failure):
+            if not isinstance(result, Failure):
                 expert.model, expert.trained = result, True
             elif expert.trained:
                 expert.model = result.model
             else:
                 expert.model = models.salvaged(expert.source, result.model)
         return reports
-
-
-def _attempt(function: Callable[..., Any], *arguments: Any) -> Any:
-    try:
-        return function(*arguments)
-    except Exception as error:
-        try:
-            pickle.loads(pickle.dumps(error))
-        except Exception:  # it could not come back from another process
-            return _Failure(RuntimeError(f"{type(error).__name__}: {error}"))
-        return _Failure(error)
-
-
-def _attempt_to_learn(models: Models, source: str, model: Any, X: Any, y: Any, first: bool) -> Any:
-    result = _attempt(models.learn, source, model, X, y, first)
-    if isinstance(result, _Failure):
-        result.model = model  # in another process this is a copy, which may have changed
-    return result
-
-
-def _map(function: Callable[..., Any], tasks: list[tuple[Any, ...]], n_jobs: int | None) -> Iterable[Any]:
-    """In order; without the machinery of joblib where it would not help."""
-    if len(tasks) < 2 or effective_n_jobs(n_jobs) == 1:
-        return [function(*task) for task in tasks]
-    settings = np.geterr()
-    return Parallel(n_jobs=n_jobs)(delayed(_with_settings)(settings, function, *task) for task in tasks)
-
-
-def _with_settings(settings: Any, function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a function with NumPy's error settings, which do not follow into other threads and processes."""
-    with np.errstate(**settings):
-        return function(*arguments)
