@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
 from sklearn.utils import Bunch
 
 from ._engine import Engine
@@ -56,16 +55,15 @@ class Shown:
     @property
     def loss_(self) -> Floats:
         """Mean loss of each expert since it joined, in the order of ``experts_``; NaN before its first round."""
-        return np.array([expert.mean_loss for expert in self._fitted("loss_").experts])
+        return self._fitted("loss_").accounts.mean_losses()
 
     @property
     def experts_(self) -> list[ExpertSummary]:
         """All experts: live learners, young ones, snapshots and frozen ones; ``pandas.DataFrame`` takes it as it is."""
         engine = self._fitted("experts_")
-        return [
-            ExpertSummary(e.name, e.kind, e.born, weight, e.long_term_weight, e.mean_loss)
-            for e, weight in zip(engine.experts, engine.weights().tolist(), strict=True)
-        ]
+        numbers = [engine.weights(), engine.accounts.mean_weights(), engine.accounts.mean_losses()]
+        columns = zip(engine.experts, *[column.tolist() for column in numbers], strict=True)
+        return [ExpertSummary(expert.name, expert.kind, expert.born, *row) for expert, *row in columns]
 
     @property
     def history_(self) -> list[Record]:

@@ -7,6 +7,7 @@ from typing import Any
 from sklearn.base import clone
 
 from ._engine import Engine
+from ._weighting import weighting_of
 from .experts import ExpertAlgorithm, LongTermMemory
 from .experts._validation import check_count, check_option
 from .losses import ClassScore, TargetScore
@@ -28,8 +29,9 @@ def check_shared_parameters(ensemble: Any) -> None:
 def fresh_engine(ensemble: Any, score: ClassScore | TargetScore, each_row: bool, seed: int) -> Engine:
     """An engine without experts, run by an estimator's parameters."""
     memory = Snapshots() if isinstance(ensemble.memory, str) else ensemble.memory
+    algorithm = LongTermMemory() if ensemble.algorithm is None else clone(ensemble.algorithm)
     return Engine(
-        LongTermMemory() if ensemble.algorithm is None else clone(ensemble.algorithm),
+        weighting_of(algorithm, score),
         score,
         ensemble.combine,
         each_row,

@@ -34,6 +34,9 @@ DEVIATIONS_OF_WIDTH = 6.0
 #: Probabilities may be below 0, and their sum above 1, by this much.
 ROUNDING_OF_PROBABILITIES = 1e-6
 
+#: A class is safely ahead of its rivals by this much.
+SAFE_MARGIN = 0.5
+
 #: Losses beyond this are as good as this one; their differences stay finite.
 LARGEST = 1e300
 
@@ -71,21 +74,24 @@ class ClassScore:
     ----------
     loss : {"auto", "zero_one", "brier", "log"} or callable
         A callable takes the true classes' indices, shape (n_rows,), and the probabilities, shape (n_rows, n_classes),
-        and returns losses in [0, 1], shape (n_rows,). "auto" is "zero_one".
+        and returns losses in [0, 1], shape (n_rows,). "auto" is "zero_one", besides which averages are also blended
+        by their margin.
     n_classes : int
         Number of classes.
+    average : bool
+        Whether the predictions are averaged.
     """
 
-    uses_gradient = False
     learns_range = False
 
-    def __init__(self, loss: str | Callable[..., Any], n_classes: int) -> None:
+    def __init__(self, loss: str | Callable[..., Any], n_classes: int, average: bool) -> None:
         if not callable(loss):
             check_option("loss", loss, ("auto", *CLASS_LOSSES))
+        self.blends = self.uses_gradient = average and isinstance(loss, str) and loss == "auto"
         self.n_outputs = n_classes
         self.counts = np.zeros(n_classes)
         self._own = loss if callable(loss) else None
-        self._loss = loss if callable(loss) else CLASS_LOSSES["zero_one" if loss == "auto" else loss]
+        self.loss = loss if callable(loss) else CLASS_LOSSES["zero_one" if loss == "auto" else loss]
 
     def grow(self, n_classes: int) -> None:
         """Make room for classes that were not known."""
@@ -118,9 +124,21 @@ class ClassScore:
         return np.divide(mixture, total, out=np.full_like(mixture, 1.0 / self.n_outputs), where=total > 0.0)
 
     def losses(self, y: NDArray[np.intp], predictions: Floats, mixture: Floats | None) -> Floats:
-        """Losses (n_experts, n_rows) of predictions (n_experts, n_rows, n_classes)."""
+        """Losses (n_experts, n_rows) of predictions (n_experts, n_rows, n_classes); around a mixture, of its margin.
+
+        The margin of a mixture p is ``m(p) = p(y) - max_{c≠y} p(c)``; ``max(0, 1/2 - m(p))`` is convex in p, bounds the
+        mistakes up to a factor 2, and where it is not 0 its slope along an expert's probabilities x is
+        ``x(c) - x(y)``, with c the strongest rival. That is mapped to [0, 1].
+        """
+        if mixture is not None:
+            rows = np.arange(len(y))
+            rivals = mixture.copy()
+            rivals[rows, y] = -1.0
+            rival = rivals.argmax(axis=1)
+            charged = (1.0 + predictions[:, rows, rival] - predictions[:, rows, y]) / 2.0
+            return np.where(mixture[rows, y] - rivals[rows, rival] < SAFE_MARGIN, charged, 0.0)
         if self._own is None:
-            return self._loss(y, predictions)
+            return self.loss(y, predictions)
         losses = np.stack([_own_loss(self._own, y, of_expert) for of_expert in predictions])
         if losses.min(initial=0.0) < 0.0 or losses.max(initial=1.0) > 1.0:
             raise ValueError(f"loss must return values in [0, 1]; got {losses.min()} to {losses.max()}")
@@ -225,13 +243,14 @@ class TargetScore:
     """
 
     learns_range = True
+    blends = False
     n_outputs = 1
 
     def __init__(self, loss: str | Callable[..., Any], average: bool) -> None:
         if not callable(loss):
             check_option("loss", loss, ("auto", *LOSSES))
-        self._loss: Any = loss if callable(loss) else LOSSES["squared" if loss == "auto" else loss]
-        self.uses_gradient = average and hasattr(self._loss, "gradient")
+        self.loss: Any = loss if callable(loss) else LOSSES["squared" if loss == "auto" else loss]
+        self.uses_gradient = average and hasattr(self.loss, "gradient")
         self.low, self.high = np.inf, -np.inf
         self.n_targets, self.mean = 0, 0.0
         self.widest_gap = 0.0
@@ -262,13 +281,13 @@ class TargetScore:
         if mixture is None:
             return np.stack([self._lost(y, of_expert) for of_expert in values])
         with np.errstate(over="ignore"):
-            slope = _bounded(_own_loss(self._loss.gradient, y, mixture[:, 0], "gradient"))
+            slope = _bounded(_own_loss(self.loss.gradient, y, mixture[:, 0], "gradient"))
             # relative to the mixture, so that large values of the target do not cancel in the differences
             return _bounded(slope * _bounded(values - mixture[:, 0]))
 
     def _lost(self, y: Floats, values: Floats) -> Floats:
         with np.errstate(over="ignore"):
-            return _bounded(_own_loss(self._loss, y, values))
+            return _bounded(_own_loss(self.loss, y, values))
 
     def mixture_loss(self, y: Floats, mixture: Floats) -> Floats:
         """Losses (n_rows,) of what was issued, in the loss's own units."""

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import copy
+from collections import deque
+from collections.abc import Sequence
+from math import sqrt
 from statistics import median
 from typing import Any, Protocol
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from ._accounts import Accounts
 from ._models import Expert, Models, ask
 from .experts._validation import Floats, check_count, check_number
 
@@ -26,11 +30,14 @@ class Pool(Protocol):
     """What :class:`Snapshots` asks of the engine."""
 
     experts: list[Expert]
+    accounts: Accounts
     n_rows: int
 
     def admit(self, expert: Expert, like: Expert | None = None) -> None: ...
 
     def dismiss(self, expert: Expert) -> None: ...
+
+    def seat(self, expert: Expert, model: Any, trained: bool) -> None: ...
 
 
 class Score(Protocol):
@@ -87,9 +94,9 @@ class RisingLoss:
         one_alone = min(x, self._recent) <= self._mean
         self._recent += self.weight_of_new * (x - self._recent)
         # A learner that was right so far has no variance: its first mistake alone is no drift.
-        deviation = max(np.sqrt(self._squares / self._n), 0.1 * abs(self._mean))
+        deviation = max(sqrt(self._squares / self._n), 0.1 * abs(self._mean))
         share = self.weight_of_new / (2.0 - self.weight_of_new)
-        limit = self.deviations * deviation * np.sqrt(share)
+        limit = self.deviations * deviation * sqrt(share)
         rises = self._n >= self.warm_up and not one_alone and self._recent - self._mean > limit
         self.drift_detected = bool(rises)
 
@@ -169,7 +176,8 @@ class Remembering:
         self.rows = 0  #: since the last snapshot
         self.ring: list[tuple[str, Any]] = []  #: copies of the best learner and their sources, the oldest first
         self.rows_since_copy = 0
-        self.recent: list[tuple[Any, Any]] = []  #: batches of rows and targets on which snapshots are compared
+        self.recent: deque[tuple[Any, Any]] = deque()  #: batches of rows and targets on which snapshots are compared
+        self.n_recent = 0  #: rows in them
 
     def begin(self, pool: Pool, models: Models) -> None:
         """Give each live learner a young one."""
@@ -178,36 +186,48 @@ class Remembering:
                 young = Expert(f"{expert.source}@young", expert.source, "young", models.fresh(expert.source), 0)
                 pool.admit(young, like=expert)
 
-    def after_round(self, pool: Pool, models: Models, score: Score, X: Any, targets: Any, losses: Floats) -> None:
+    def after_round(
+        self, pool: Pool, models: Models, score: Score, X: Any, targets: Any, losses: Sequence[float]
+    ) -> None:
         """Do what is due after a round with these rows and targets, in which the live learners lost ``losses``."""
         self.rows += len(targets)
         self.rows_since_copy += len(targets)
         if self.parameters.merge is not None:
-            self.recent.append((models.last_rows(X, ROWS_TO_COMPARE), targets[-ROWS_TO_COMPARE:].copy()))
-            while sum(len(y) for _, y in self.recent[1:]) >= ROWS_TO_COMPARE:
-                del self.recent[0]
-        learners = [expert for expert in pool.experts if expert.learns and expert.trained]
+            self._keep(models.last_rows(X, ROWS_TO_COMPARE), targets[-ROWS_TO_COMPARE:].copy())
         alarm = self._alarm(losses)
+        is_due = self.parameters.every is not None and self.rows >= self.parameters.every
+        copy_is_due = self.detector is not None and self.rows_since_copy >= self._rows() // COPIES_PER_SNAPSHOT
+        if not (alarm or is_due or copy_is_due):
+            return
+        lately = pool.accounts.mean_losses_lately().tolist()
+        learners = [at for at, expert in enumerate(pool.experts) if expert.learns and expert.trained]
         if not learners:
             return
-        best = min(learners, key=lambda expert: expert.mean_loss_lately)
-        if alarm or (self.parameters.every is not None and self.rows >= self.parameters.every):
+        best = pool.experts[min(learners, key=lately.__getitem__)]
+        if alarm or is_due:
             from_ring = alarm and self.ring
             source, model = self.ring[0] if from_ring else (best.source, models.copy(best.model))
             self._take(pool, models, score, source, model)
             self._restart(pool, models)
-        elif self.detector is not None and self.rows_since_copy >= self._rows() // COPIES_PER_SNAPSHOT:
+        else:
             self.ring = [*self.ring, (best.source, models.copy(best.model))][-RING_SIZE:]
             self.rows_since_copy = 0
+
+    def _keep(self, X: Any, targets: Any) -> None:
+        """Rows to compare snapshots on, in the place of the oldest ones."""
+        self.recent.append((X, targets))
+        self.n_recent += len(targets)
+        while self.n_recent - len(self.recent[0][1]) >= ROWS_TO_COMPARE:
+            self.n_recent -= len(self.recent.popleft()[1])
 
     def _restart(self, pool: Pool, models: Models) -> None:
         """Begin to count anew, and let the young learners begin afresh."""
         self.rows = self.rows_since_copy = 0
         self.ring = []
+        pool.accounts.begin_lately()
         for expert in pool.experts:
-            expert.lost_lately = expert.rounds_lately = 0.0
             if expert.kind == "young":
-                expert.model, expert.trained, expert.born = models.fresh(expert.source), False, pool.n_rows
+                pool.seat(expert, models.fresh(expert.source), trained=False)
 
     def _rows(self) -> int:
         return self.parameters.every or ROWS_WITHOUT_SCHEDULE
@@ -218,11 +238,11 @@ class Remembering:
             return RisingLoss() if on_drift else None
         return copy.deepcopy(on_drift)
 
-    def _alarm(self, losses: Floats) -> bool:
+    def _alarm(self, losses: Sequence[float]) -> bool:
         """Whether the loss of the live learners has risen; of several, the median's, lest one that is odd decides."""
-        if self.detector is None or not len(losses):
+        if self.detector is None or not losses:
             return False
-        self.detector.update(median(losses.tolist()))
+        self.detector.update(median(losses))
         return bool(self.detector.drift_detected)
 
     def _take(self, pool: Pool, models: Models, score: Score, source: str, model: Any) -> None:
@@ -233,12 +253,13 @@ class Remembering:
         if twin is not None:
             expert, better = twin
             if better:
-                expert.model, expert.name = model, name  # with the weight, and the past, of the old one
-                expert.born = pool.n_rows
+                pool.seat(expert, model, trained=True)  # with the weight, and the past, of the old one
+                expert.name = name
             return
         if len(snapshots) >= self.parameters.max_size:
             grown = [expert for expert in snapshots if pool.n_rows - expert.joined >= 2 * self._rows()]
-            pool.dismiss(min(grown or snapshots, key=lambda expert: expert.long_term_weight))
+            weights = dict(zip(pool.experts, pool.accounts.mean_weights().tolist(), strict=True))
+            pool.dismiss(min(grown or snapshots, key=weights.__getitem__))
         pool.admit(Expert(name, source, "snapshot", model, pool.n_rows, trained=True))
 
     def _twin(

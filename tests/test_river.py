@@ -60,6 +60,7 @@ CONFIGURATIONS = [
         pytest.param(model, check, id=f"{type(model).__name__}{at}-{check.__name__}-{number}")
         for at, model in enumerate(CONFIGURATIONS)
         for number, check in enumerate(checks.yield_checks(model))
+        if check.__name__ not in model._unit_test_skips()
     ],
 )
 def test_rivers_checks(model, check):

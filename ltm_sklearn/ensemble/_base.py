@@ -296,7 +296,7 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
                 if of_rows is None or of_rows.any():  # rows without any weight are as good as none
                     models = self._models(self._estimators, self._routed("partial_fit", of_rows, {}))
                     X = _safe_indexing(part.X, part.rows)
-                    issued = part.issued.recalled(part.rows, self._engine.experts)
+                    issued = part.issued.recalled(part.rows, self._engine.experts, self._engine.score.n_outputs)
                     self._learn(self._engine, models, X, y[part.at], targets[part.at], of_rows, issued)
                 self._pending.release([ids[at] for at in part.at])
         return self

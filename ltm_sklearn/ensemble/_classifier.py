@@ -142,7 +142,7 @@ class LongTermMemoryClassifier(ClassifierMixin, LongTermMemoryEnsemble):
         return classifiers(seed)
 
     def _score(self) -> ClassScore:
-        return ClassScore(self.loss, len(self.classes_))
+        return ClassScore(self.loss, len(self.classes_), average=self.combine == "average")
 
     def _columns(self) -> list[str]:
         return [str(label) for label in self.classes_]

@@ -9,35 +9,6 @@ import numpy as np
 cdef extern from "_rounds.h" nogil:
     const int CELLS
     const bint HAS_AVX2
-    ctypedef struct ltm_memory:
-        Py_ssize_t n_experts, stride, n_rates, n_bundles, n_trackers
-        double rounds, horizon
-        const double *rates
-        const double *switching
-        double memory
-        const double *doublings
-        double first_rate, potential_floor, tracker_sharing, trackers_prior, belief_floor, weight_floor, sharpened_from
-        double *prior
-        double *start
-        double *sharp_start
-        double *inverse_start
-        double *potential
-        double *confidence
-        double *tracker_prior
-        double *tracker_potential
-        double *belief
-        double *tracked
-        double *remembered
-        double *tracker_weights
-        double *scale
-        double *played
-        double *losses
-        double *regret
-        double *share
-        double *likelihood
-        double *evidence
-        double *tracker_share
-        double *tracker_regret
     ctypedef struct sharing:
         Py_ssize_t n_experts, stride
         double rate, weight_floor
@@ -75,13 +46,6 @@ def as_rows(values):
 
 cdef class MemoryRounds:
     """The state of a running LongTermMemory, and its rounds."""
-
-    cdef ltm_memory m
-    cdef double *block
-    cdef double *next
-    cdef Py_ssize_t left
-    cdef dict rest
-    cdef bint avx2
 
     def __cinit__(self, dict state, rates, tracker_rates, switching, double memory, sharpening_prior,
                   double potential_floor, double tracker_sharing, double belief_floor, double weight_floor,
@@ -214,8 +178,12 @@ cdef class MemoryRounds:
         for i in range(row.shape[0]):
             if not (row[i] >= 0.0 and row[i] <= 1.0):
                 return False
-        ltm_run(&self.m, &row[0], NULL, NULL, 1, self.avx2)
+        self.learn(&row[0])
         return True
+
+    cdef void learn(self, const double *losses) noexcept:
+        """Learn one round in which all are awake and all losses are in [0, 1]."""
+        ltm_run(&self.m, losses, NULL, NULL, 1, self.avx2)
 
 
 def share_rounds(const double[:, ::1] losses, const double[:, ::1] awake, weights, memory, double rate,

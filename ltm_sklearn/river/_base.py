@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from typing import Any, Self
 
 import numpy as np
@@ -13,13 +13,16 @@ from river import base
 
 from .._engine import Engine, Issued
 from .._models import Expert
+from .._one_row import row_of
+from .._pending import Pending
 from .._shown import Shown
 from .._start import check_shared_parameters, fresh_engine
 from ..experts import ExpertAlgorithm
-from ..experts._validation import Floats
+from ..experts._validation import Floats, check_count
 from ..losses import ClassScore, TargetScore
 from ..memory import Snapshots
-from ._skin import RiverModels, Rows
+from ._rows import Rows, listed
+from ._skin import RiverModels
 
 
 class RiverEnsemble(Shown, base.Ensemble):
@@ -35,6 +38,7 @@ class RiverEnsemble(Shown, base.Ensemble):
         combine: str = "average",
         memory: Snapshots | str | None = "auto",
         on_error: str = "warn",
+        max_pending: int = 10_000,
         record: int | None = None,
         seed: int | None = None,
     ) -> None:
@@ -44,9 +48,11 @@ class RiverEnsemble(Shown, base.Ensemble):
         self.combine = combine
         self.memory = memory
         self.on_error = on_error
+        self.max_pending = max_pending
         self.record = record
         self.seed = seed
         check_shared_parameters(self)
+        check_count("max_pending", max_pending)
         for at, model in enumerate(self.models):
             if not isinstance(model, base.Estimator) or not hasattr(model, "learn_one"):
                 raise ValueError(f"model {at} is {model!r}, which is none of River's")
@@ -77,32 +83,79 @@ class RiverEnsemble(Shown, base.Ensemble):
     # Rounds ------------------------------------------------------------------------------------------------------
 
     def _start(self) -> None:
-        self._named = dict(zip(_names(self.models), self.models, strict=True))
+        named = dict(zip(_names(self.models), self.models, strict=True))
         engine = fresh_engine(self, self._score(), False, int(np.random.default_rng(self.seed).integers(2**31)))
+        self._skin = RiverModels(named, getattr(self, "_classes", None))
         # Copies with what they know: River's models may have been trained before.
-        experts = [Expert(name, name, "live", copy.deepcopy(model), 0, True) for name, model in self._named.items()]
-        engine.begin(experts, self._skin())
+        experts = [Expert(name, name, "live", copy.deepcopy(model), 0, True) for name, model in named.items()]
+        engine.begin(experts, self._skin)
+        self._pending = Pending(self.max_pending)
         self._engine = engine
 
-    def _skin(self, weights: Floats | None = None) -> RiverModels:
-        return RiverModels(self._named, getattr(self, "_classes", None), weights)
+    def _row(self) -> Any:
+        """The compiled round of one row; None where the engine's own code is needed."""
+        engine = self.__dict__.get("_engine")
+        return None if engine is None else row_of(engine, self._skin)
 
     def _issue(self, X: Rows) -> Issued:
-        issued = self._engine.issue(X, len(X), self._skin())
+        issued = self._engine.issue(X, len(X), self._skin)
         self._engine.warn(issued.reports)
         return issued
 
-    def _learn(self, X: Rows, y: list[Any], w: Any) -> None:
+    def _issue_as(self, id: Hashable, x: dict[Any, Any]) -> Issued:
+        """Ask about a row whose target will come later, and keep what was said."""
+        if not hasattr(self, "_engine"):
+            self._start()
+        self._pending.check_new([id])
+        issued = self._issue(Rows([x]))
+        self._pending.hold([id], None, issued)
+        return issued
+
+    def _learn_one(self, x: dict[Any, Any], y: Any, w: float | None, id: Hashable | None) -> None:
+        if id is None:
+            self._learn(Rows([x]), [y], w)
+            return
+        pending = getattr(self, "_pending", Pending(self.max_pending))
+        (due,) = pending.due([id])
+        self._learn(Rows([x]), [y], w, due.issued)
+        pending.release([id])
+
+    def learn_many(self, X: Any, y: Any, w: Any = None) -> None:
+        """A round of several rows: the experts predict them, are charged for them in the mean, and learn them.
+
+        Experts that know frames learn them in one go, as River's ``learn_many`` does; others row by row.
+        """
+        rows, targets = Rows.of_frame(X), listed(y)
+        if len(rows) != len(targets):
+            raise ValueError(f"there are {len(rows)} rows and {len(targets)} targets")
+        if rows:
+            self._learn(rows, targets, w)
+
+    def _learn(self, X: Rows, y: list[Any], w: Any, issued: Issued | None = None) -> None:
         self._check_targets(y)
-        weights = None if w is None else np.broadcast_to(np.asarray(w, dtype=np.float64), (len(X),))
-        if weights is not None and not ((weights >= 0.0) & np.isfinite(weights)).all():
-            raise ValueError(f"the weight is {w!r}: it must be a number that is not negative")
+        weights = None if w is None else _checked_weights(w, len(X))
         if weights is not None and not weights.any():
             return  # rows without any weight are as good as none
         if not hasattr(self, "_engine"):
             self._start()
         targets = self._targets(y)
-        self._engine.learn(X, y, targets, weights, self._skin(weights))
+        engine = self._engine
+        if issued is not None:
+            issued = issued.recalled(np.array([0]), engine.experts, engine.score.n_outputs)
+        skin = self._skin if weights is None else RiverModels(self._skin.models, self._skin.classes, weights)
+        engine.learn(X, y, targets, weights, skin, issued=issued)
+
+    def _unit_test_skips(self) -> set[str]:
+        return {"check_learn_many_matches_learn_one"}  # several rows are one round
+
+
+def _checked_weights(w: Any, n_rows: int) -> Floats:
+    weights = np.asarray(w if np.isscalar(w) else listed(w), dtype=np.float64)
+    if weights.ndim and len(weights) != n_rows:
+        raise ValueError(f"there are {len(weights)} weights for {n_rows} rows")
+    if not ((weights >= 0.0) & np.isfinite(weights)).all():
+        raise ValueError(f"the weight is {w!r}: it must be a number that is not negative")
+    return np.broadcast_to(weights, (n_rows,))
 
 
 def _names(models: Iterable[Any]) -> list[str]:

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from typing import Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
 from river import base, linear_model, naive_bayes, preprocessing
+from river.utils.dataframe import to_native_frame, to_native_series
 
+from .._one_row import learn_row
+from ..experts._validation import Floats
 from ..losses import ClassScore, TargetScore
 from ._base import RiverEnsemble
+from ._rows import Rows
 
 
-class LongTermMemoryClassifier(RiverEnsemble, base.Classifier):
+class LongTermMemoryClassifier(RiverEnsemble, base.MiniBatchClassifier):
     """Weights classifiers by how they fare, and remembers those of concepts that went away.
 
     Parameters
@@ -30,6 +35,8 @@ class LongTermMemoryClassifier(RiverEnsemble, base.Classifier):
         "auto", `Snapshots(...)` or None.
     on_error
         Whether an expert that fails sleeps with a warning ("warn"), or its error is raised ("raise").
+    max_pending
+        How many predicted ids may wait for their target; beyond it those that have waited longest are given up.
     record
         How many records of rounds to keep in `history_`.
     seed
@@ -55,21 +62,66 @@ class LongTermMemoryClassifier(RiverEnsemble, base.Classifier):
     def _multiclass(self) -> bool:
         return all(model._multiclass for model in self)
 
-    def learn_one(self, x: dict[Any, Any], y: Any, w: float | None = None) -> None:
-        """A round: the experts predict the row, are charged, and learn it."""
-        self._learn([x], [y], w)
+    def learn_one(self, x: dict[Any, Any], y: Any, w: float | None = None, id: Hashable | None = None) -> None:
+        """A round: the experts predict the row, are charged, and learn it.
 
-    def predict_proba_one(self, x: dict[Any, Any], **kwargs: Any) -> dict[Any, float]:
-        """Class probabilities; before anything is known, none, or even ones where there are two classes by nature."""
+        With the ``id`` of an earlier prediction they are charged for what was said then.
+        """
+        if w is None and id is None and hasattr(self, "_engine"):
+            truth = self._classes.get(y)
+            if truth is not None and learn_row(self._engine, self._skin, x, y, truth):
+                return
+        self._learn_one(x, y, w, id)
+
+    def predict_one(self, x: dict[Any, Any], id: Hashable | None = None, **kwargs: Any) -> Any:
+        """The likeliest class; None before anything is known.
+
+        With an ``id``, what is said now is kept until ``learn_one`` comes with the same id.
+        """
+        row = self._row() if id is None else None
+        label = None if row is None else row.label(x)
+        return super().predict_one(x, id=id, **kwargs) if label is None else label
+
+    def predict_proba_one(self, x: dict[Any, Any], id: Hashable | None = None, **kwargs: Any) -> dict[Any, float]:
+        """Class probabilities; before anything is known, none, or even ones where there are two classes by nature.
+
+        With an ``id``, what is said now is kept until ``learn_one`` comes with the same id.
+        """
+        if id is not None:
+            return self._by_label(self._issue_as(id, x).mixture)
         if not hasattr(self, "_engine"):
             return {} if self._multiclass else {False: 0.5, True: 0.5}
-        score: Any = self._engine.score
-        probabilities = score.normalised(self._issue([x]).mixture)[0]
-        return dict(zip(self._classes, probabilities.tolist(), strict=True))
+        row = self._row()
+        chances: dict[Any, float] | None = None if row is None else row.chances(x)
+        return self._by_label(self._issue(Rows([x])).mixture) if chances is None else chances
+
+    def _by_label(self, mixture: Floats) -> dict[Any, float]:
+        return dict(zip(self._classes, self._probabilities(mixture)[0].tolist(), strict=True))
+
+    def _probabilities(self, mixture: Floats) -> Floats:
+        probabilities: Floats = self._engine.score.normalised(mixture)  # type: ignore[union-attr]
+        return probabilities
+
+    def predict_proba_many(self, X: Any) -> Any:
+        """Class probabilities of the rows of a frame, a column a class; a frame of the same library."""
+        frame = nw.from_native(X, eager_only=True)
+        if not hasattr(self, "_engine") or not len(frame):
+            return to_native_frame({label: [] for label in getattr(self, "_classes", ())}, like=frame[:0])
+        probabilities = self._probabilities(self._issue(Rows.of_frame(X)).mixture)
+        return to_native_frame(dict(zip(self._classes, probabilities.T, strict=True)), like=frame)
+
+    def predict_many(self, X: Any) -> Any:
+        """The likeliest classes of the rows of a frame; a series of the same library."""
+        frame = nw.from_native(X, eager_only=True)
+        if not hasattr(self, "_engine") or not len(frame):
+            return to_native_series([], name=None, like=frame[:0])
+        labels = list(self._classes)
+        best = self._probabilities(self._issue(Rows.of_frame(X)).mixture).argmax(axis=1)
+        return to_native_series([labels[at] for at in best], name=None, like=frame)
 
     def _score(self) -> ClassScore:
         self._classes = {} if self._multiclass else {False: 0, True: 1}
-        return ClassScore(self.loss, len(self._classes))
+        return ClassScore(self.loss, len(self._classes), average=self.combine == "average")
 
     def _check_targets(self, y: list[Any]) -> None:
         for label in y:
@@ -88,7 +140,7 @@ class LongTermMemoryClassifier(RiverEnsemble, base.Classifier):
         yield {"models": [scaled, naive_bayes.GaussianNB()]}
 
 
-class LongTermMemoryRegressor(RiverEnsemble, base.Regressor):
+class LongTermMemoryRegressor(RiverEnsemble, base.MiniBatchRegressor):
     """Weights regressors by how they fare, and remembers those of concepts that went away.
 
     Parameters
@@ -105,6 +157,8 @@ class LongTermMemoryRegressor(RiverEnsemble, base.Regressor):
         "auto", `Snapshots(...)` or None.
     on_error
         Whether an expert that fails sleeps with a warning ("warn"), or its error is raised ("raise").
+    max_pending
+        How many predicted ids may wait for their target; beyond it those that have waited longest are given up.
     record
         How many records of rounds to keep in `history_`.
     seed
@@ -122,15 +176,36 @@ class LongTermMemoryRegressor(RiverEnsemble, base.Regressor):
     MAE: 0.476597
     """
 
-    def learn_one(self, x: dict[Any, Any], y: float, w: float | None = None) -> None:
-        """A round: the experts predict the row, are charged, and learn it."""
-        self._learn([x], [y], w)
+    def learn_one(self, x: dict[Any, Any], y: float, w: float | None = None, id: Hashable | None = None) -> None:
+        """A round: the experts predict the row, are charged, and learn it.
 
-    def predict_one(self, x: dict[Any, Any]) -> float:
-        """The experts' combined prediction; 0 before anything is known."""
+        With the ``id`` of an earlier prediction they are charged for what was said then.
+        """
+        if w is None and id is None and hasattr(self, "_engine") and learn_row(self._engine, self._skin, x, y, y):
+            return
+        self._learn_one(x, y, w, id)
+
+    def predict_one(self, x: dict[Any, Any], id: Hashable | None = None) -> float:
+        """The experts' combined prediction; 0 before anything is known.
+
+        With an ``id``, what is said now is kept until ``learn_one`` comes with the same id.
+        """
+        if id is not None:
+            return float(self._issue_as(id, x).mixture[0, 0])
         if not hasattr(self, "_engine"):
             return 0.0
-        return float(self._issue([x]).mixture[0, 0])
+        row = self._row()
+        number: float | None = None if row is None else row.number(x)
+        return float(self._issue(Rows([x])).mixture[0, 0]) if number is None else number
+
+    def predict_many(self, X: Any) -> Any:
+        """The experts' combined predictions of the rows of a frame; a series of the same library."""
+        frame = nw.from_native(X, eager_only=True)
+        if hasattr(self, "_engine") and len(frame):
+            numbers = self._issue(Rows.of_frame(X)).mixture[:, 0]
+        else:
+            numbers = np.zeros(len(frame))
+        return to_native_series(numbers, name=None, like=frame)
 
     def _score(self) -> TargetScore:
         return TargetScore(self.loss, average=self.combine == "average")

@@ -1,17 +1,19 @@
-"""River's models as the engine sees them. Rows are lists of dictionaries."""
+"""River's models as the engine sees them."""
 
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import signature
 from typing import Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
+from river import base
 
 from ..experts._validation import Floats
-
-Rows = list[dict[Any, Any]]
+from ._rows import Rows
 
 
 @dataclass(frozen=True)
@@ -32,27 +34,35 @@ class RiverModels:
 
     def last_rows(self, X: Rows, most: int) -> Rows:
         """Copies of the last rows."""
-        return [dict(x) for x in X[-most:]]
+        return Rows(dict(x) for x in X[-most:])
 
     def stack(self, batches: list[Rows]) -> Rows:
         """Batches as one."""
-        return [x for batch in batches for x in batch]
+        return Rows(x for batch in batches for x in batch)
+
+    def asker(self, model: Any) -> Callable[[dict[Any, Any]], Any]:
+        """The method that predicts a row."""
+        method: Any = model.predict_one if self.classes is None else model.predict_proba_one
+        return method
+
+    def learner(self, model: Any) -> Callable[[dict[Any, Any], Any], None]:
+        """The method that learns a row."""
+        method: Any = model.learn_one
+        return method
+
+    # Predicting --------------------------------------------------------------------------------------------------
 
     def predict(self, model: Any, X: Rows) -> Floats | None:
         """Probabilities in the order of ``classes``, NaN where a model has none; or one column of numbers."""
         if self.classes is None:
-            return np.array([[model.predict_one(x)] for x in X], dtype=np.float64)
-        answers = [self._chances(model, x) for x in X]
-        if not any(answers):
-            return None
-        said = np.full((len(X), len(self.classes)), np.nan)
-        for row, chances in zip(said, answers, strict=True):
-            if chances:
-                row[:] = 0.0
-                for label, chance in chances.items():
-                    if label in self.classes:
-                        row[self.classes[label]] = chance
-        return said
+            numbers = _in_one_go(model, "predict_many", X)
+            if numbers is None:
+                numbers = [model.predict_one(x) for x in X]
+            return np.asarray(numbers, dtype=np.float64).reshape(len(X), 1)
+        table = _in_one_go(model, "predict_proba_many", X)
+        if table is not None:
+            return self._aligned(nw.from_native(table, eager_only=True), len(X))
+        return self._stacked([self._chances(model, x) for x in X])
 
     def _chances(self, model: Any, x: dict[Any, Any]) -> dict[Any, float]:
         try:
@@ -62,9 +72,48 @@ class RiverModels:
             return {} if label is None else {label: 1.0}
         return chances
 
+    def _stacked(self, answers: list[dict[Any, float]]) -> Floats | None:
+        assert self.classes is not None
+        if not any(answers):
+            return None
+        said = np.full((len(answers), len(self.classes)), np.nan)
+        for row, chances in zip(said, answers, strict=True):
+            if chances:
+                row[:] = 0.0
+                for label, chance in chances.items():
+                    if label in self.classes:
+                        row[self.classes[label]] = chance
+        return said
+
+    def _aligned(self, table: Any, n_rows: int) -> Floats | None:
+        """A frame with a column a label; only pandas bears labels that are no strings."""
+        assert self.classes is not None
+        if not len(table.columns):
+            return None
+        seats = {**{str(label): at for label, at in self.classes.items()}, **self.classes}
+        said = np.zeros((n_rows, len(self.classes)))
+        for at, label in enumerate(table.columns):
+            if label in seats:
+                said[:, seats[label]] = table[:, at].to_numpy()
+        return said
+
+    # Learning ----------------------------------------------------------------------------------------------------
+
     def learn(self, source: str, model: Any, X: Rows, y: Any, first: bool) -> Any:
-        """``learn_one`` for each row; weights go to models that take them."""
-        weighted = self.weights is not None and "w" in signature(model.learn_one).parameters
+        """``learn_many`` where rows came in a frame and the model knows it, else ``learn_one`` for each.
+
+        Weights go to models that take them.
+        """
+        method = "learn_many" if X.frame is not None and _takes_frames(model) else "learn_one"
+        weighted = self.weights is not None and "w" in signature(getattr(model, method)).parameters
+        if method == "learn_many":
+            frame = X.frame
+            targets = _like(frame, list(y))
+            if weighted and self.weights is not None:
+                model.learn_many(frame.to_native(), targets, w=_like(frame, self.weights))
+            else:
+                model.learn_many(frame.to_native(), targets)
+            return model
         for at, (x, target) in enumerate(zip(X, y, strict=True)):
             if weighted and self.weights is not None:
                 model.learn_one(x, target, w=float(self.weights[at]))
@@ -75,3 +124,28 @@ class RiverModels:
     def salvaged(self, source: str, model: Any) -> Any:
         """River's models can predict before they have learned, and go on after an error."""
         return model
+
+
+def _takes_frames(model: Any) -> bool:
+    """Whether a model, each step of it if it is a pipeline, learns and predicts frames."""
+    steps = list(model.steps.values()) if hasattr(model, "steps") else [model]
+    *transformers, last = steps
+    known = all(hasattr(step, "transform_many") for step in transformers)
+    return known and isinstance(last, base.MiniBatchClassifier | base.MiniBatchRegressor)
+
+
+def _in_one_go(model: Any, method: str, X: Rows) -> Any:
+    """What a model says of a whole frame; None if it goes row by row."""
+    if X.frame is None or not _takes_frames(model):
+        return None
+    try:
+        return getattr(model, method)(X.frame.to_native())
+    except NotImplementedError:  # it has labels only
+        return None
+
+
+def _like(frame: Any, values: Any) -> Any:
+    """A series of the frame's library, with its index."""
+    from river.utils.dataframe import to_native_series
+
+    return to_native_series(values, name=None, like=frame)

@@ -1,0 +1,115 @@
+"""Rounds of one row, as streams of River are made of them, at compiled speed where all is as usual."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any, Protocol
+
+import numpy as np
+
+from . import losses
+from ._attempts import Failure
+from ._engine import Engine
+from ._models import Models
+from ._weighting import FollowAndBlend
+from .experts import LongTermMemory
+from .losses import ClassScore, TargetScore
+
+kernel: ModuleType | None
+try:
+    from . import _row as kernel
+except ImportError:  # of which the expert algorithms have warned
+    kernel = None
+
+
+class RowModels(Models, Protocol):
+    """What a skin must know besides, to have rounds of one row."""
+
+    classes: dict[Any, int] | None  #: where each label stands; None for regressors
+
+    def asker(self, model: Any) -> Any:
+        """The function that takes a row and returns probabilities by label, or a number."""
+
+    def learner(self, model: Any) -> Any:
+        """The function that takes a row and a target."""
+
+
+def row_of(engine: Engine, models: RowModels) -> Any:
+    """The engine's compiled round, or None where its own code is needed."""
+    if engine.row is None and engine.n_rounds >= engine.row_from:
+        engine.row = _new_row(engine, models)
+    return engine.row
+
+
+def _new_row(engine: Engine, models: RowModels) -> Any:
+    plain = not engine.raises and engine.history is None and engine.combine == "average"
+    if kernel is None or not plain or not all(expert.trained for expert in engine.experts):
+        return None
+    asks = [models.asker(expert.model) for expert in engine.experts]
+    learns = [(at, models.learner(expert.model)) for at, expert in enumerate(engine.experts) if expert.learns]
+    live = [at for at, expert in enumerate(engine.experts) if expert.kind == "live"]
+    voices, between = _voices(engine.weighting)
+    seats = asks, learns, live, voices, between, engine.accounts.table
+    if isinstance(engine.score, TargetScore):
+        return _new_target_row(kernel, seats, engine.score)
+    return _new_class_row(kernel, seats, engine.score, models.classes or {})
+
+
+def _voices(weighting: Any) -> tuple[list[Any], Any]:
+    """The algorithms that are charged, with their compiled rounds, and the one that weighs them."""
+    if isinstance(weighting, FollowAndBlend):
+        return [_voice(member.algorithm) for member in weighting.members], _voice(weighting.between)
+    return [_voice(weighting.algorithm)], None
+
+
+def _voice(algorithm: Any) -> tuple[Any, Any]:
+    plain = type(algorithm) is LongTermMemory and algorithm.horizon is None  # a horizon is watched by its own code
+    return algorithm, algorithm._compiled_rounds() if plain else None
+
+
+def _new_class_row(kernel: Any, seats: tuple[Any, ...], score: ClassScore, classes: dict[Any, int]) -> Any:
+    known = {losses.zero_one: kernel.ZERO_ONE, losses.brier: kernel.BRIER, losses.log: kernel.LOG}
+    if score.loss not in known or not classes:
+        return None
+    return kernel.ClassRow(
+        *seats,
+        classes,
+        known[score.loss],
+        losses.ROUNDING_OF_PROBABILITIES,
+        losses.SMALLEST_PROBABILITY,
+        losses.SAFE_MARGIN,
+    )
+
+
+def _new_target_row(kernel: Any, seats: tuple[Any, ...], score: TargetScore) -> Any:
+    slopes = {losses.Squared: lambda _: None, losses.Absolute: lambda _: (1.0, 1.0), losses.Pinball: _pinball_slopes}
+    if type(score.loss) not in slopes or not score.high > score.low:
+        return None
+    fading = float(np.exp(-1.0 / losses.RANGE_MEMORY))
+    limits = losses.MARGIN, losses.RANGE_GROWTH, fading, losses.LARGEST
+    return kernel.TargetRow(*seats, score, slopes[type(score.loss)](score.loss), *limits)
+
+
+def _pinball_slopes(loss: losses.Pinball) -> tuple[float, float]:
+    """Above the target and below it."""
+    return 1.0 - loss.quantile, loss.quantile
+
+
+def learn_row(engine: Engine, models: RowModels, x: Any, y: Any, target: Any) -> bool:
+    """A round; False if it is left to the engine, and nothing has changed."""
+    row = row_of(engine, models)
+    if row is None:
+        return False
+    failed = row.learn(x, target) if models.classes is None else row.learn(x, y, target, engine.score)
+    if failed is None:
+        return False
+    engine.n_rounds += 1
+    engine.n_rows += 1
+    reports = []
+    for seat, error in failed:
+        if not engine.is_infant(engine.experts[seat]):
+            reports.append(engine.report(engine.experts[seat], "learn", Failure(error)))
+    if engine.memory is not None:
+        reports += engine.remember(models, [x], np.array([target]), row.losses_of_live())
+    engine.note(reports)
+    return True

@@ -1,0 +1,90 @@
+"""What is known of a round: what the experts said, what it cost them, and which of them failed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._models import Expert
+from .experts._validation import Floats
+
+
+@dataclass
+class Issued:
+    """What the experts said of some rows, and the weights that were in force."""
+
+    experts: list[Expert]
+    predictions: Floats  #: (n_experts, n_rows, n_outputs); 0 where asleep
+    awake: NDArray[np.bool_]  #: (n_experts, n_rows)
+    weights: Floats  #: (n_experts,)
+    parts: Floats  #: (n_parts, n_experts): those of the algorithms that take part
+    mixture: Floats  #: (n_rows, n_outputs); a guess where all sleep
+    errors: list[Exception]  #: of the experts that raised one
+    reports: list[Report]  #: of those that failed and should not have
+
+    def recalled(self, rows: NDArray[np.intp], experts: list[Expert], n_outputs: int) -> Issued:
+        """The same of some of the rows, for the experts and classes that there are now.
+
+        Experts that came later slept; classes that came later were given no chance.
+        """
+        seat_of = {expert: seat for seat, expert in enumerate(self.experts)}
+        seats = [(now, seat_of[expert]) for now, expert in enumerate(experts) if expert in seat_of]
+        now, then = np.array(seats, dtype=np.intp).reshape(-1, 2).T
+        then_known = self.predictions.shape[2]
+        predictions = np.zeros((len(experts), len(rows), n_outputs))
+        mixture = np.zeros((len(rows), n_outputs))
+        awake = np.zeros((len(experts), len(rows)), dtype=np.bool_)
+        weights, parts = np.zeros(len(experts)), np.zeros((len(self.parts), len(experts)))
+        predictions[now, :, :then_known] = self.predictions[np.ix_(then, rows)]
+        mixture[:, :then_known] = self.mixture[rows]
+        awake[now] = self.awake[np.ix_(then, rows)]
+        weights[now], parts[:, now] = self.weights[then], self.parts[:, then]
+        return Issued(list(experts), predictions, awake, weights, parts, mixture, [], [])
+
+    @property
+    def all_raised(self) -> bool:
+        """Whether every expert that was asked raised an error: then the rows are to blame."""
+        return bool(self.errors) and len(self.errors) == sum(expert.trained for expert in self.experts)
+
+    def check(self) -> None:
+        """Raise an error if all did."""
+        if self.all_raised:
+            raise ValueError(f"no expert could predict these rows: {self.errors[0]}") from self.errors[0]
+
+
+class Report(NamedTuple):
+    """That an expert failed."""
+
+    expert: str  #: a snapshot's source stands for it: snapshots come and go, and each would make a new warning
+    verb: str
+    error: str
+    message: str
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What makes it the same failure as another."""
+        return self.expert, self.verb, self.error
+
+
+@dataclass
+class Settled:
+    """What a round cost, in the loss's own units."""
+
+    losses: Floats  #: (n_experts,); NaN where asleep
+    awake: Floats  #: (n_experts,): the part of the round in which each took part
+    mixture: Floats  #: (n_rows, n_outputs): what was issued; where each row is a round, with that round's weights
+    weights: Floats  #: (n_experts,): after the round; where each row is one, their mean
+
+    @classmethod
+    def unheard(cls, issued: Issued) -> Settled:
+        """A round in which nobody took part."""
+        nobody = np.zeros(len(issued.experts))
+        return cls(np.full(len(nobody), np.nan), nobody, issued.mixture, issued.weights)
+
+    def losses_of_live(self, issued: Issued) -> list[float]:
+        """The losses of the live learners that were awake."""
+        accounts = zip(issued.experts, self.losses.tolist(), self.awake.tolist(), strict=True)
+        return [loss for expert, loss, part in accounts if expert.kind == "live" and part > 0.0]

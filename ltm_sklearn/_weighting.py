@@ -1,0 +1,209 @@
+"""From what the experts said, and what came of it, to their weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from .experts import ExpertAlgorithm, LongTermMemory
+from .experts._base import restrict
+from .experts._validation import Floats
+from .losses import ClassScore, TargetScore
+
+#: How far the follower is trusted over the blender at first.
+TRUST = np.array([0.9, 0.1])
+
+
+def averaged(predictions: Floats, awake: NDArray[np.bool_], weights: Floats) -> Floats:
+    """The mixture (n_rows, n_outputs) under weights (n_experts,), or (n_rows, n_experts); 0 where all sleep."""
+    if weights.ndim == 1:
+        throughout = np.asarray(awake.all(axis=1))
+        if throughout.any() and not awake[~throughout].any():  # each expert is awake in all rows or in none
+            if not throughout.all():
+                weights = restrict(weights, throughout.astype(np.float64))
+            return (weights @ predictions.reshape(len(weights), -1)).reshape(predictions.shape[1:])
+    return np.einsum("ne,end->nd", restrict_rows(weights, awake), predictions)
+
+
+def restrict_rows(weights: Floats, awake: NDArray[np.bool_]) -> Floats:
+    """What is played in each row, (n_rows, n_experts)."""
+    return restrict(np.broadcast_to(weights, awake.T.shape), awake.T.astype(np.float64))
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What rows cost the experts."""
+
+    score: ClassScore | TargetScore
+    targets: Any
+    predictions: Floats  #: (n_experts, n_rows, n_outputs)
+    awake: NDArray[np.bool_]  #: (n_experts, n_rows)
+    row_weights: Floats  #: (n_rows,), the largest 1
+
+    @cached_property
+    def row_losses(self) -> Floats:
+        """(n_experts, n_rows), in the loss's own units."""
+        return self.score.losses(self.targets, self.predictions, None)
+
+    def linear(self, mixture: Floats) -> Floats:
+        """The same, linear around a mixture."""
+        return self.score.losses(self.targets, self.predictions, mixture)
+
+    @cached_property
+    def _shares(self) -> Floats:
+        shares: Floats = self.awake * (self.row_weights / self.row_weights.sum())
+        return shares
+
+    @cached_property
+    def part(self) -> Floats:
+        """(n_experts,): the part of the round in which each took part."""
+        part: Floats = self._shares.sum(axis=1)
+        return part
+
+    def means(self, row_losses: Floats) -> Floats:
+        """Mean losses (n_experts,) over the rows in which each was awake; NaN if there are none."""
+        means = np.full(len(row_losses), np.nan)
+        return np.divide((row_losses * self._shares).sum(axis=1), self.part, out=means, where=self.part > 0.0)
+
+    def row(self, at: int) -> Verdict:
+        """One of the rows."""
+        here = slice(at, at + 1)
+        rows = self.predictions[:, here], self.awake[:, here], self.row_weights[here]
+        return Verdict(self.score, self.targets[here], *rows)
+
+
+class Weighting(Protocol):
+    """Expert algorithms that learn from verdicts."""
+
+    def begin(self, n_experts: int) -> None:
+        """Start with so many experts."""
+
+    def parts(self) -> Floats:
+        """The weights of each algorithm that takes part, (n_parts, n_experts)."""
+
+    def weights(self) -> Floats:
+        """What is played, (n_experts,): a mean of the parts."""
+
+    def learn(self, verdict: Verdict, mixtures: list[Floats]) -> None:
+        """A round, in which each part played a mixture."""
+
+    def learn_rows(self, verdict: Verdict) -> Floats:
+        """A round a row; returns what was played, (n_rows, n_experts)."""
+
+    def prior(self, at: int) -> float:
+        """An expert's share of the prior."""
+
+    def add(self, share: float | None) -> None:
+        """Let an expert join."""
+
+    def drop(self, at: int) -> None:
+        """Let an expert go."""
+
+
+def weighting_of(algorithm: ExpertAlgorithm, score: ClassScore | TargetScore) -> Weighting:
+    """How the experts of a score are weighted."""
+    return FollowAndBlend(algorithm) if score.blends else Charging(algorithm, score.uses_gradient)
+
+
+class Charging:
+    """One algorithm, charged the experts' losses, or these made linear around what it played."""
+
+    def __init__(self, algorithm: ExpertAlgorithm, linear: bool) -> None:
+        self.algorithm = algorithm
+        self.linear = linear
+
+    def begin(self, n_experts: int) -> None:
+        self.algorithm.weights(n_experts)
+
+    def weights(self) -> Floats:
+        return self.algorithm.weights()
+
+    def parts(self) -> Floats:
+        return self.weights()[np.newaxis]
+
+    def learn(self, verdict: Verdict, mixtures: list[Floats]) -> None:
+        row_losses = verdict.linear(mixtures[0]) if self.linear else verdict.row_losses
+        charged = verdict.score.rescale(verdict.means(row_losses)[np.newaxis])[0]
+        whole = bool((verdict.part > 1.0 - 1e-12).all())
+        self.algorithm.update(charged, None if whole else np.minimum(verdict.part, 1.0))
+
+    def learn_rows(self, verdict: Verdict) -> Floats:
+        awake, score = verdict.awake, verdict.score
+        confidence = awake.T * verdict.row_weights[:, np.newaxis]
+        if not self.linear:
+            charged = score.rescale(np.where(awake, verdict.row_losses, np.nan).T)
+            return self.algorithm.run(charged, confidence)
+        played = np.empty(awake.T.shape)
+        for at in range(len(played)):
+            played[at] = self.weights()
+            if awake[:, at].any():
+                row = verdict.row(at)
+                linear = row.linear(averaged(row.predictions, row.awake, played[at]))
+                charged = score.rescale(np.where(row.awake, linear, np.nan).T)[0]
+                self.algorithm.update(charged, confidence[at])
+        return played
+
+    def prior(self, at: int) -> float:
+        return float(self.algorithm.prior_[at])
+
+    def add(self, share: float | None) -> None:
+        self.algorithm.add_expert(share)
+
+    def drop(self, at: int) -> None:
+        self.algorithm.drop_expert(at)
+
+
+class FollowAndBlend:
+    """Two algorithms, and a third that weighs one against the other by their mistakes.
+
+    One is charged the experts' mistakes and *follows* whoever is right now; the other is charged a loss of its own
+    mixture, made linear, and *blends* experts that are right together. Which of them is better depends on the stream:
+    where concepts return, one expert is right and the others are not; elsewhere several are right in turns.
+    """
+
+    def __init__(self, algorithm: ExpertAlgorithm) -> None:
+        self.members = [Charging(algorithm, linear=False), Charging(clone(algorithm), linear=True)]
+        self.between = LongTermMemory(prior=TRUST)
+
+    def begin(self, n_experts: int) -> None:
+        self.between.weights(2)
+        for member in self.members:
+            member.begin(n_experts)
+
+    def parts(self) -> Floats:
+        return np.stack([member.weights() for member in self.members])
+
+    def weights(self) -> Floats:
+        return self.between.weights() @ self.parts()
+
+    def learn(self, verdict: Verdict, mixtures: list[Floats]) -> None:
+        lost = verdict.score.losses(verdict.targets, np.stack(mixtures), None)
+        heard = verdict.row_weights * verdict.awake.any(axis=0)
+        for member, mixture in zip(self.members, mixtures, strict=True):
+            member.learn(verdict, [mixture])
+        part = min(float(heard.sum() / verdict.row_weights.sum()), 1.0)
+        self.between.update(np.average(lost, axis=1, weights=heard), None if part > 1.0 - 1e-12 else np.full(2, part))
+
+    def learn_rows(self, verdict: Verdict) -> Floats:
+        played = [member.learn_rows(verdict) for member in self.members]
+        mixtures = [averaged(verdict.predictions, verdict.awake, weights) for weights in played]
+        lost = verdict.score.losses(verdict.targets, np.stack(mixtures), None)
+        heard = verdict.row_weights * verdict.awake.any(axis=0)
+        trust = self.between.run(np.ascontiguousarray(lost.T), np.repeat(heard[:, np.newaxis], 2, axis=1))
+        return trust[:, :1] * played[0] + trust[:, 1:] * played[1]
+
+    def prior(self, at: int) -> float:
+        return self.members[0].prior(at)
+
+    def add(self, share: float | None) -> None:
+        for member in self.members:
+            member.add(share)
+
+    def drop(self, at: int) -> None:
+        for member in self.members:
+            member.drop(at)

@@ -1,0 +1,30 @@
+"""Rows as River has them: dictionaries, or a frame of any library that narwhals knows."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import narwhals.stable.v2 as nw
+
+
+class Rows(list[dict[Any, Any]]):
+    """Rows as dictionaries and, if they came in one, as a frame."""
+
+    frame: Any = None  #: narwhals' view of it
+
+    @classmethod
+    def of_frame(cls, X: Any) -> Self:
+        """The rows of a frame."""
+        frame = nw.from_native(X, eager_only=True)
+        # not ``rows(named=True)``, which wants names that are strings
+        rows = cls(dict(zip(frame.columns, row, strict=True)) for row in frame.rows())
+        rows.frame = frame
+        return rows
+
+
+def listed(values: Any) -> list[Any]:
+    """A series, an array or any other sequence as a list of Python's own objects."""
+    for method in ("to_list", "to_pylist", "tolist"):  # of pandas and polars, pyarrow, NumPy
+        if hasattr(values, method):
+            return list(getattr(values, method)())
+    return list(values)
