@@ -7,10 +7,12 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
 from .._rows import stacked
+from ._sources import default_names
 
 
 class Batch(NamedTuple):
@@ -29,33 +31,52 @@ def rebatched(pieces: Iterable[Batch], batch_size: int) -> Iterator[Batch]:
         start = 0
         while n_held + len(piece.y) - start >= batch_size:
             stop = start + batch_size - n_held
-            yield _joined([*held, _part(piece, start, stop)])
+            yield joined([*held, part(piece, start, stop)])
             held, n_held, start = [], 0, stop
         if start < len(piece.y):
-            held.append(_part(piece, start, len(piece.y)))
+            held.append(part(piece, start, len(piece.y)))
             n_held += len(piece.y) - start
     if held:
-        yield _joined(held)
+        yield joined(held)
 
 
-def _part(batch: Batch, start: int, stop: int) -> Batch:
+def part(batch: Batch, start: int, stop: int) -> Batch:
+    """Some rows of a batch."""
     rows = slice(start, stop)
     concept = None if batch.concept is None else batch.concept[rows]
-    return Batch(_safe_indexing(batch.X, rows), batch.y[rows], concept)
+    quick = isinstance(
+        batch.X, np.ndarray | list
+    )  # one row at a time, scikit-learn's way takes longer than many models
+    return Batch(batch.X[rows] if quick else _safe_indexing(batch.X, rows), batch.y[rows], concept)
 
 
-def _joined(parts: list[Batch]) -> Batch:
+def joined(parts: list[Batch]) -> Batch:
+    """Batches as one."""
     if len(parts) == 1:
         return parts[0]
-    concepts = [part.concept for part in parts if part.concept is not None]
-    y = np.concatenate([part.y for part in parts])
-    return Batch(stacked([part.X for part in parts]), y, np.concatenate(concepts) if concepts else None)
+    concepts = [each.concept for each in parts if each.concept is not None]
+    y = np.concatenate([each.y for each in parts])
+    tables = [each.X for each in parts]
+    X = [x for table in tables for x in table] if isinstance(tables[0], list) else stacked(tables)
+    return Batch(X, y, np.concatenate(concepts) if concepts else None)
+
+
+def as_dicts(X: Any, names: list[Any] | None) -> list[dict[Any, Any]]:
+    """Rows as River has them, dictionaries of plain values; names are for the columns of arrays."""
+    if isinstance(X, list):
+        return X
+    if hasattr(X, "to_dicts"):  # polars
+        return list(X.to_dicts())
+    if hasattr(X, "columns"):
+        return list(X.to_dict("records"))
+    X = X.toarray() if sp.issparse(X) else np.asarray(X)
+    names = names or default_names(X.shape[1])
+    return [dict(zip(names, values, strict=True)) for values in X.tolist()]
 
 
 def as_pairs(batch: Batch, names: list[Any]) -> Iterator[tuple[dict[Any, Any], Any]]:
-    """Rows as River has them: a dictionary of plain values, and the target."""
-    for values, target in zip(batch.X.tolist(), batch.y.tolist(), strict=True):
-        yield dict(zip(names, values, strict=True)), target
+    """Rows and targets as River has them."""
+    return zip(as_dicts(batch.X, names), batch.y.tolist(), strict=True)
 
 
 def as_frames(batches: Iterable[Batch], names: list[Any]) -> Iterator[Batch]:

@@ -122,11 +122,14 @@ class Pairs:
         return draw
 
     def _arrays(self, rows: list[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        for x, _ in rows:
-            if x.keys() != set(self.names):
-                raise ValueError(f"{self._what} has a row with features {list(x)}; the first has {self.names}")
-        values = [[x[name] for name in self.names] for x, _ in rows]
-        X = np.array(values)
-        if X.dtype.kind not in "biuf":
-            X = np.array(values, dtype=object)
-        return X, np.array([y for _, y in rows])
+        return table_of([x for x, _ in rows], self.names, self._what), np.array([y for _, y in rows])
+
+
+def table_of(rows: list[Any], names: list[Any], what: str) -> NDArray[Any]:
+    """Dictionaries as an array with these columns; of objects if some are no numbers."""
+    for x in rows:
+        if x.keys() != set(names):
+            raise ValueError(f"{what} has a row with features {list(x)}; the first has {names}")
+    values = [[x[name] for name in names] for x in rows]
+    X = np.array(values)
+    return X if X.dtype.kind in "biuf" else np.array(values, dtype=object)

@@ -1,0 +1,134 @@
+"""The picture of a prequential run."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..experts._validation import Floats
+from ..streams import Segment
+from ..streams._batches import import_extra
+from ._result import PrequentialResult
+
+MOST_POINTS = 600  #: of all lines, or a dozen noisy ones would hide one another; more are averaged
+FEWEST_POINTS = 50  #: of a line
+STYLES = ("-", "--", ":", "-.")
+COLOURS = 10  #: of matplotlib's cycle, before the next style
+MOST_NAMED = 10  #: concepts in the legend
+
+
+class PrequentialDisplay:
+    """Windowed accuracy, or mean absolute error, over time; concepts are shaded behind it, each in its own colour.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n_points,)
+        The last row of each block.
+    values : ndarray of shape (n_points, n_models)
+    names : list
+        The models' names.
+    measure : str
+        What the values are.
+    segments : list of Segment
+        Which concept was in force when.
+    concept_names : list, optional
+        Names of concepts that are numbers.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    lines_ : list of matplotlib Line2D
+    """
+
+    def __init__(
+        self,
+        rows: NDArray[Any],
+        values: Floats,
+        names: list[Any],
+        measure: str,
+        segments: list[Segment],
+        concept_names: list[Any] | None = None,
+    ) -> None:
+        self.rows = rows
+        self.values = values
+        self.names = names
+        self.measure = measure
+        self.segments = segments
+        self.concept_names = concept_names
+
+    @classmethod
+    def from_result(cls, result: PrequentialResult, *, ax: Any = None) -> Self:
+        """Draw a result.
+
+        Parameters
+        ----------
+        result : PrequentialResult
+        ax : matplotlib Axes, optional
+            None: a new figure.
+        """
+        names = list(result.scores)
+        display = cls(
+            result.curve_rows, result.curve_values, names, result.measure, result.segments, result.concept_names
+        )
+        return display.plot(ax=ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            None: a new figure.
+        """
+        beside = ax is None
+        if beside:
+            pyplot = import_extra("matplotlib.pyplot", "pictures", "plot")
+            _, ax = pyplot.subplots(figsize=(10, 4.5), layout="constrained")
+        self.ax_, self.figure_ = ax, ax.figure
+        patches = self._shade(ax)
+        rows, values = _thinned(self.rows, self.values)
+        n_models = len(self.names)
+        width = 1.8 if n_models <= 4 else 1.3
+        self.lines_ = []
+        for at, name in enumerate(self.names):
+            style = STYLES[at // COLOURS % len(STYLES)]
+            look = {"color": f"C{at % COLOURS}", "ls": style, "lw": width, "zorder": 2 + (n_models - at) / n_models}
+            (line,) = ax.plot(rows, values[:, at], label=str(name), **look)
+            self.lines_.append(line)
+        ax.set(xlabel="row", ylabel="accuracy" if self.measure == "accuracy" else "mean absolute error")
+        ax.set_xlim(0, self.rows[-1])
+        handles = [*self.lines_, *patches]
+        if beside:
+            ax.legend(handles=handles, loc="center left", bbox_to_anchor=(1.01, 0.5), fontsize="small", frameon=False)
+        else:  # in somebody else's figure there may be no room beside the axes
+            ax.legend(handles=handles, loc="best", fontsize="x-small", ncols=1 + len(handles) // 6)
+        return self
+
+    def _shade(self, ax: Any) -> list[Any]:
+        """Bands of the concepts; returns one of each, for the legend."""
+        colours = import_extra("matplotlib", "pictures", "plot").colormaps["Pastel1"].colors
+        which: dict[Any, int] = {}
+        patches = []
+        for concept, start, length in self.segments:
+            first = concept not in which
+            at = which.setdefault(concept, len(which))
+            name = concept if self.concept_names is None else self.concept_names[concept]
+            band = ax.axvspan(start, start + length, color=colours[at % len(colours)], alpha=0.6, lw=0, zorder=0)
+            if first:
+                band.set_label(f"concept {name}")
+                patches.append(band)
+        return patches if len(patches) <= MOST_NAMED else []
+
+
+def _thinned(rows: NDArray[Any], values: Floats) -> tuple[NDArray[Any], Floats]:
+    """Neighbouring points averaged, and placed in the middle of their rows."""
+    step = -(-len(rows) // max(MOST_POINTS // values.shape[1], FEWEST_POINTS))
+    starts = np.arange(0, len(rows), step)
+    counts = np.add.reduceat(~np.isnan(values), starts, axis=0)
+    sums = np.add.reduceat(np.nan_to_num(values), starts, axis=0)
+    means = np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
+    ends = rows[np.minimum(starts + step, len(rows)) - 1]
+    return (np.concatenate([[0], ends[:-1]]) + ends) / 2.0, means

@@ -1,0 +1,58 @@
+"""What comparators would have lost that know the future, by online accounts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..experts._validation import Floats
+
+
+class Comparators:
+    """Losses of the models, and of the best that could have been made of some of them.
+
+    Parameters
+    ----------
+    n_models : int
+    experts : list of int
+        The models of which the comparators are made.
+    max_switches : int
+    """
+
+    def __init__(self, n_models: int, experts: list[int], max_switches: int) -> None:
+        self._experts = experts
+        self.losses = np.zeros(n_models)
+        self.n_rows = 0
+        #: The least that a sequence with at most so many switches has lost that has ended with this expert.
+        self._least = np.zeros((max_switches + 1, len(experts)))
+        self._by_concept: dict[Any, Floats] = {}
+
+    def add(self, losses: Floats, concept: NDArray[Any] | None) -> None:
+        """Take in rows of shape (n_rows, n_models); only those count in which all models have an answer."""
+        answered = ~np.isnan(losses).any(axis=1)
+        losses = losses[answered]
+        self.n_rows += len(losses)
+        self.losses += losses.sum(axis=0)
+        of_experts = losses[:, self._experts]
+        least = self._least
+        for row in of_experts:
+            np.minimum(least[1:], least[:-1].min(axis=1, keepdims=True), out=least[1:])
+            least += row
+        if concept is not None:
+            for each, row in zip(concept[answered].tolist(), of_experts, strict=True):
+                total = self._by_concept.get(each)
+                if total is None:
+                    self._by_concept[each] = row.copy()
+                else:
+                    total += row
+
+    def totals(self) -> dict[str, float]:
+        """What each comparator has lost."""
+        least = self._least.min(axis=1).tolist()
+        totals = {"best_expert": least[0]}
+        totals.update({f"switches_{switches}": loss for switches, loss in enumerate(least[1:], 1)})
+        if self._by_concept:
+            totals["concept_oracle"] = float(sum(total.min() for total in self._by_concept.values()))
+        return totals

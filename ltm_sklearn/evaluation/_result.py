@@ -1,0 +1,115 @@
+"""What a prequential run found."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
+
+from ..experts._validation import Floats
+from ..streams import Segment
+from ..streams._batches import import_extra
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PrequentialResult:
+    """Scores of models that ran side by side; made by :func:`prequential`.
+
+    Attributes
+    ----------
+    n_rows : int
+        Rows of the run.
+    measure : {"accuracy", "mae"}
+        What the curve, and the columns about changes, are in.
+    window : int
+        Rows of a window.
+    scores : dict
+        For each model a dictionary of its scores, as in :meth:`frame`.
+    segments : list of Segment
+        Which concept was in force when; empty if the stream does not tell. When there are more than 1,000 segments,
+        neighbours are joined.
+    n_changes, n_returns : int
+        Changes of the concept, and how many of them brought back an old one.
+    n_compared : int
+        Rows in which all models had an answer: those that regret is about.
+    """
+
+    n_rows: int
+    measure: str
+    window: int
+    scores: dict[Any, dict[str, float]]
+    curve_rows: NDArray[Any]
+    curve_values: Floats
+    segments: list[Segment]
+    concept_names: list[Any] | None
+    n_changes: int
+    n_returns: int
+    losses: dict[Any, float]
+    comparators: dict[str, float]
+    n_compared: int
+
+    def frame(self) -> Any:
+        """A pandas frame with one row for each model."""
+        pandas = import_extra("pandas", "frames")
+        return pandas.DataFrame.from_dict(self.scores, orient="index").rename_axis("model").astype({"rows": int})
+
+    def curve(self) -> Any:
+        """A pandas frame of the accuracy, or mean absolute error, of each block of rows, one column for each model.
+
+        The index has the last row of each block, counted from 1. Blocks have ``window`` rows, or so many times two that
+        there are no more than 1,000.
+        """
+        pandas = import_extra("pandas", "frames")
+        return pandas.DataFrame(
+            self.curve_values, index=pandas.Index(self.curve_rows, name="row"), columns=list(self.scores)
+        )
+
+    def regret(self) -> Any:
+        """A pandas frame of what each model lost, and how much more that is than what each comparator did.
+
+        The loss is the number of mistakes, or the sum of squared errors. Comparators are the best expert, the best
+        sequence of experts with at most S switches, and the best expert for each concept, all in hindsight.
+        """
+        pandas = import_extra("pandas", "frames")
+        rows = {
+            name: {"loss": loss} | {which: loss - least for which, least in self.comparators.items()}
+            for name, loss in self.losses.items()
+        }
+        return pandas.DataFrame.from_dict(rows, orient="index").rename_axis("model")
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the curve, with the concepts behind it; returns a :class:`PrequentialDisplay`."""
+        from ._display import PrequentialDisplay
+
+        return PrequentialDisplay.from_result(self, ax=ax)
+
+    def __repr__(self) -> str:
+        concepts = ""
+        if self.segments:
+            concepts = f"; {self.n_changes} changes of concept, {self.n_returns} of them returns"
+        header = ["", *next(iter(self.scores.values()))]
+        lines = [header] + [
+            [str(name), *(_shown(column, value) for column, value in scores.items())]
+            for name, scores in self.scores.items()
+        ]
+        widths = [max(len(line[at]) for line in lines) for at in range(len(header))]
+        table = (
+            "  ".join(
+                cell.ljust(width) if at == 0 else cell.rjust(width)
+                for at, (cell, width) in enumerate(zip(line, widths, strict=True))
+            )
+            for line in lines
+        )
+        return "\n".join([f"{self.n_rows} rows{concepts}", *table])
+
+
+def _shown(column: str, value: float) -> str:
+    if math.isnan(value):
+        return "-"
+    if column == "rows":
+        return str(int(value))
+    if column == "recovery":
+        return f"{value:g}"
+    return f"{value:.2f}" if column.endswith("seconds") else f"{value:.4g}"
