@@ -18,7 +18,15 @@ def code_blocks(document):
 
 
 @pytest.mark.parametrize(
-    "document", ["README.md", "docs/own_algorithm.md", "docs/ensemble.md", "docs/streams.md", "docs/river.md"]
+    "document",
+    [
+        "README.md",
+        "docs/own_algorithm.md",
+        "docs/ensemble.md",
+        "docs/streams.md",
+        "docs/river.md",
+        "docs/evaluation.md",
+    ],
 )
 def test_the_code_in_the_documents_runs(document, capsys):
     names = {}

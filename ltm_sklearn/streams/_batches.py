@@ -44,9 +44,8 @@ def part(batch: Batch, start: int, stop: int) -> Batch:
     """Some rows of a batch."""
     rows = slice(start, stop)
     concept = None if batch.concept is None else batch.concept[rows]
-    quick = isinstance(
-        batch.X, np.ndarray | list
-    )  # one row at a time, scikit-learn's way takes longer than many models
+    # For single rows, scikit-learn's way takes longer than many models.
+    quick = isinstance(batch.X, np.ndarray | list)
     return Batch(batch.X[rows] if quick else _safe_indexing(batch.X, rows), batch.y[rows], concept)
 
 
