@@ -159,7 +159,7 @@ class RiverContestant:
                 self.model.learn_one(x, target)
 
 
-def contestant_of(name: Any, model: Any, delay: int, batch_size: int) -> SklearnContestant | RiverContestant:
+def contestant_of(name: Any, model: Any, delay: int, batch_size: int) -> Contestant:
     """A model that takes part; an error if it is of neither kind, or cannot keep so many rows waiting."""
     room = getattr(model, "max_pending", None)
     if delay and room is not None and room < delay + batch_size:

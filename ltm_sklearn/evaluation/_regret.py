@@ -51,7 +51,7 @@ class Comparators:
     def totals(self) -> dict[str, float]:
         """What each comparator has lost."""
         least = self._least.min(axis=1).tolist()
-        totals = {"best_expert": least[0]}
+        totals = {"best_expert": float(self.losses[self._experts].min())}
         totals.update({f"switches_{switches}": loss for switches, loss in enumerate(least[1:], 1)})
         if self._by_concept:
             totals["concept_oracle"] = float(sum(total.min() for total in self._by_concept.values()))

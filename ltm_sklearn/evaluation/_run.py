@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..experts._validation import Floats
 from ..streams._batches import Batch, joined, part
 from ._books import Books, Said
-from ._contestants import RiverContestant, Rows, SklearnContestant
+from ._contestants import Contestant, Rows, SklearnContestant
 from ._result import PrequentialResult
 
 
@@ -22,7 +22,7 @@ class Run:
 
     def __init__(
         self,
-        contestants: Mapping[Any, SklearnContestant | RiverContestant],
+        contestants: Mapping[Any, Contestant],
         books: Books,
         is_class: bool,
         classes: list[Any] | None,
