@@ -3,6 +3,7 @@
 from .._engine import ExpertWarning
 from .._shown import ExpertSummary
 from ._classifier import LongTermMemoryClassifier
+from ._from_river import FromRiverClassifier, FromRiverRegressor
 from ._pipeline import IncrementalPipeline
 from ._regressor import LongTermMemoryRegressor
 from ._window import SlidingWindow
@@ -10,6 +11,8 @@ from ._window import SlidingWindow
 __all__ = [
     "ExpertSummary",
     "ExpertWarning",
+    "FromRiverClassifier",
+    "FromRiverRegressor",
     "IncrementalPipeline",
     "LongTermMemoryClassifier",
     "LongTermMemoryRegressor",

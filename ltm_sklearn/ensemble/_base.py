@@ -34,6 +34,7 @@ from ..experts import ExpertAlgorithm
 from ..experts._validation import Floats
 from ..losses import ClassScore, TargetScore
 from ..memory import Snapshots
+from ._from_river import as_sklearn_model
 from ._parameters import check_parameters
 from ._routing import routed, router
 from ._skin import SklearnModels
@@ -108,9 +109,9 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
         return self
 
     def _pool(self, seed: int | None = None) -> list[tuple[str, Any]]:
-        """The estimators that take part, by name."""
+        """The estimators that take part, by name; River's models as estimators."""
         pairs = self._default_pool(seed) if self.estimators is None else self.estimators
-        return [(name, estimator) for name, estimator in pairs if not isinstance(estimator, str)]
+        return [(name, as_sklearn_model(estimator)) for name, estimator in pairs if not isinstance(estimator, str)]
 
     # Learning ----------------------------------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._start import check_shared_parameters
 from ..experts._validation import check_count, check_option
+from ._from_river import as_sklearn_model
 from ._validation import is_frozen
 
 
@@ -48,9 +49,10 @@ def _check_estimators(ensemble: Any) -> None:
     for name, estimator in ensemble.estimators:
         if isinstance(estimator, str) and estimator == "drop":
             continue
-        if isinstance(estimator, type) or not hasattr(estimator, "fit"):
+        expert = as_sklearn_model(estimator)
+        if isinstance(expert, type) or not hasattr(expert, "fit"):
             raise ValueError(f"expert {name!r} is {estimator!r}, which is no estimator and not 'drop'")
-        if get_tags(estimator).estimator_type != kind:
+        if get_tags(expert).estimator_type != kind:
             raise ValueError(f"expert {name!r} ({type(estimator).__name__}) should be a {kind}")
         if is_frozen(estimator):
             try:

@@ -24,8 +24,9 @@ class LongTermMemoryRegressor(RegressorMixin, LongTermMemoryEnsemble):
     Parameters
     ----------
     estimators : list of (str, estimator) pairs, optional
-        The experts. Those without ``partial_fit`` are fitted on a :class:`SlidingWindow`; a ``FrozenEstimator`` takes
-        part and is never trained; ``"drop"`` takes one out. None: a small pool for dense rows of numbers.
+        The experts, of scikit-learn or of River. Those without ``partial_fit`` are fitted on a :class:`SlidingWindow`;
+        a ``FrozenEstimator`` takes part and is never trained; ``"drop"`` takes one out. None: a small pool for dense
+        rows of numbers.
     algorithm : ExpertAlgorithm, optional
         Any of :mod:`ltm_sklearn.experts`. None: ``LongTermMemory()``.
     loss : {"auto", "squared", "absolute", "pinball"}, RegressionLoss or callable, default="auto"

@@ -14,7 +14,9 @@ from sklearn.utils.metadata_routing import (
     process_routing,
 )
 
+from .._river_models import takes_weights
 from ..experts._validation import Floats
+from ._from_river import FromRiver
 from ._pipeline import IncrementalPipeline
 from ._skin import training_method
 from ._validation import is_frozen
@@ -52,15 +54,17 @@ def routed(
         return by_name
     _raise_for_params(params, owner, method)
     for name, estimator in pool:
-        if weights is not None and not _takes_sample_weight(estimator):
+        if weights is not None and not takes_sample_weight(estimator):
             raise ValueError(f"expert {name!r} ({type(estimator).__name__}) takes no sample_weight")
     return {name: given for name, _ in pool}
 
 
-def _takes_sample_weight(estimator: Any) -> bool:
+def takes_sample_weight(estimator: Any) -> bool:
     """Whether an expert's training takes ``sample_weight``; an incremental pipeline hands it to its last step."""
     if isinstance(estimator, IncrementalPipeline):
-        return _takes_sample_weight(estimator.steps[-1][1])
+        return takes_sample_weight(estimator.steps[-1][1])
     if isinstance(estimator, SlidingWindow):
-        return _takes_sample_weight(estimator.estimator)
+        return takes_sample_weight(estimator.estimator)
+    if isinstance(estimator, FromRiver):
+        return takes_weights(estimator.model)
     return "sample_weight" in signature(getattr(estimator, training_method(estimator))).parameters

@@ -6,5 +6,6 @@ except ImportError:
     raise ImportError("ltm_sklearn.river needs River: pip install 'ltm_sklearn[river]'") from None
 
 from ._estimators import LongTermMemoryClassifier, LongTermMemoryRegressor
+from ._from_sklearn import FromSklearnClassifier, FromSklearnRegressor
 
-__all__ = ["LongTermMemoryClassifier", "LongTermMemoryRegressor"]
+__all__ = ["FromSklearnClassifier", "FromSklearnRegressor", "LongTermMemoryClassifier", "LongTermMemoryRegressor"]
