@@ -469,7 +469,7 @@ def test_frames_come_back_in_the_library_they_came_in(library):
     X, y = made()
     columns = {"b": X[:, 1], "c": y.astype(float), "a": X[:, 0]}
     frame = module.table(columns) if library == "pyarrow" else module.DataFrame(columns)
-    labels = module.array(y) if library == "pyarrow" else module.Series(y)
+    labels = module.chunked_array([y]) if library == "pyarrow" else module.Series(y)
     model = FromSklearnClassifier(GaussianNB())
     model.learn_many(frame, labels)
     assert model.predict_one({"a": 3.0, "b": 0.0, "c": 1.0}) is True

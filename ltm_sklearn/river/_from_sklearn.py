@@ -92,8 +92,10 @@ class FromSklearnClassifier(InBatches, base.MiniBatchClassifier):
         self._check_probabilities()
         if self._model is None:
             return self._prior()
-        known = zip(self._model.classes_.tolist(), self._asked("predict_proba", x).tolist(), strict=True)
-        return {**dict.fromkeys(self._seen, 0.0), **dict(known)}
+        said = dict(zip(self._model.classes_.tolist(), self._asked("predict_proba", x).tolist(), strict=True))
+        for label in self._seen:
+            said.setdefault(label, 0.0)
+        return said
 
     def predict_one(self, x: Row, **kwargs: Any) -> Any:
         """The estimator's label; before it is trained, the most frequent one, or None."""
@@ -110,9 +112,10 @@ class FromSklearnClassifier(InBatches, base.MiniBatchClassifier):
         if self._model is None:
             columns = {label: np.full(len(frame), chance) for label, chance in self._prior().items()}
         else:
-            columns = {label: np.zeros(len(frame)) for label in self._seen}
             said = self._asked_many("predict_proba", frame)
-            columns.update(zip(self._model.classes_.tolist(), said.T, strict=True))
+            columns = dict(zip(self._model.classes_.tolist(), said.T, strict=True))
+            for label in self._seen:
+                columns.setdefault(label, np.zeros(len(frame)))
         return dataframe.to_native_frame(columns, like=frame)
 
     def predict_many(self, X: Any) -> Any:

@@ -67,7 +67,10 @@ class InBatches(base.Estimator):
 
     def _take_in_many(self, X: Any, y: Any, w: Any) -> None:
         frame = dataframe.into_frame(X)
-        y = list(y) if isinstance(y, list | tuple | np.ndarray) else dataframe.into_series(y).to_list()
+        if isinstance(y, np.ndarray):
+            y = y.tolist()
+        elif not isinstance(y, list):
+            y = dataframe.into_series(y).to_list()
         if len(y) != len(frame):
             raise ValueError(f"there are {len(y)} targets for {len(frame)} rows")
         weights = np.broadcast_to(np.asarray(w, dtype=np.float64), (len(y),))
