@@ -566,6 +566,8 @@ def test_label_that_does_not_go_with_the_others_is_named_and_changes_nothing(lab
     with pytest.raises(ValueError, match="the label is"):
         model.learn_one({"a": 1.0}, label)
     assert pickle.dumps(model) == before
+    with pytest.raises(ValueError, match="the label is"):
+        FromSklearnClassifier(SGD).learn_many(pd.DataFrame({"a": [1.0, 2.0]}), [1, label])
 
 
 @pytest.mark.parametrize("target", [None, np.nan, np.inf, "1"])
@@ -583,8 +585,9 @@ class Refuses(GaussianNB):
         return super().partial_fit(X, y, classes, sample_weight)
 
 
-def test_batch_that_is_refused_is_given_up():
-    model = FromSklearnClassifier(Refuses(), classes=[0, 1], batch_size=2)
+@pytest.mark.parametrize("classes", [None, [0, 1]])
+def test_batch_that_is_refused_is_given_up(classes):
+    model = FromSklearnClassifier(Refuses(), classes, batch_size=2)
     model.learn_one({"a": 13.0}, 0)
     with pytest.raises(RuntimeError, match="not this number"):
         model.learn_one({"a": 1.0, "b": 2.0}, 1)

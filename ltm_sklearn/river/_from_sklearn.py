@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -62,7 +62,7 @@ class FromSklearnClassifier(InBatches, base.MiniBatchClassifier):
         self._seen = Counter[Any]() if classes is None else Counter(dict.fromkeys(classes, 0))
         if classes is not None and len(self._seen) < 2:
             raise ValueError(f"classes={classes!r}: at least two are needed")
-        self._kept: deque[tuple[Floats, list[Any], Floats]] = deque()
+        self._kept: deque[Any] = deque()  #: batches: rows, labels, weights
 
     @property
     def _multiclass(self) -> bool:
@@ -137,38 +137,39 @@ class FromSklearnClassifier(InBatches, base.MiniBatchClassifier):
             return {label: count / total for label, count in self._seen.items()}
         return {} if self._multiclass else {False: 0.5, True: 0.5}
 
-    def _check_target(self, y: Any) -> None:
-        if not (isinstance(y, str) or (_is_number(y) and float(y).is_integer())):
-            raise ValueError(f"the label is {y!r}: scikit-learn takes strings and whole numbers")
-        if self.classes is not None and y not in self._seen:
-            raise ValueError(f"the label is {y!r}, which is not among the classes {self.classes!r}")
-        if self._seen and isinstance(y, str) != isinstance(next(iter(self._seen)), str):
-            raise ValueError(f"the label is {y!r}: scikit-learn takes strings or numbers, not both")
+    def _check_targets(self, y: list[Any]) -> None:
+        first = next(iter([*self._seen, *y]), None)
+        for label in y:
+            if not (isinstance(label, str) or (_is_number(label) and float(label).is_integer())):
+                raise ValueError(f"the label is {label!r}: scikit-learn takes strings and whole numbers")
+            if self.classes is not None and label not in self._seen:
+                raise ValueError(f"the label is {label!r}, which is not among the classes {self.classes!r}")
+            if isinstance(label, str) != isinstance(first, str):
+                raise ValueError(f"the label is {label!r}: scikit-learn takes strings or numbers, not both")
 
     def _saw(self, y: list[Any]) -> None:
         self._seen.update(y)
 
     def _train(self, X: Floats, y: list[Any], weights: Floats) -> None:
-        if self.classes is None:
-            self._keep(X, y, weights)
-            known = () if self._model is None else self._model.classes_.tolist()
-            if new := set(y) - set(known):
-                self._begin_with([*known, *new])
-                return
-        if self._model is None:
+        known = () if self._model is None else self._model.classes_.tolist()
+        if self.classes is None and set(y) - set(known):
+            self._begin_afresh(known, X, y, weights)
+        elif self._model is None:
             self._model = self._trained(self._fresh(), X, y, weights, classes=np.unique(self.classes))
         else:
             self._trained(self._model, X, y, weights)
+        if self.classes is None:
+            self._keep(X[-KEPT:], y[-KEPT:], weights[-KEPT:])
 
-    def _keep(self, X: Floats, y: list[Any], weights: Floats) -> None:
-        self._kept.append((X[-KEPT:], y[-KEPT:], weights[-KEPT:]))
+    def _keep(self, *batch: Any) -> None:
+        self._kept.append(batch)
         while sum(len(labels) for _, labels, _ in self._kept) - len(self._kept[0][1]) >= KEPT:
             self._kept.popleft()
 
-    def _begin_with(self, classes: list[Any]) -> None:
-        """Train a fresh estimator, which knows these classes, on the rows that were kept."""
-        X, y, weights = (np.concatenate(parts)[-KEPT:] for parts in zip(*self._kept, strict=True))
-        labels = np.unique(np.concatenate([y, classes]))
+    def _begin_afresh(self, known: Sequence[Any], *batch: Any) -> None:
+        """Train a fresh estimator, which knows the new labels too, on the rows that were kept and a batch."""
+        X, y, weights = (np.concatenate(parts)[-KEPT:] for parts in zip(*self._kept, batch, strict=True))
+        labels = np.unique([*known, *batch[1], *y.tolist()])
         if len(labels) > 1:
             self._model = self._trained(self._fresh(), X, y, weights, classes=labels)
 
@@ -235,9 +236,10 @@ class FromSklearnRegressor(InBatches, base.MiniBatchRegressor):
         numbers = np.zeros(len(frame)) if self._model is None else self._asked_many("predict", frame)
         return dataframe.to_native_series(numbers, name=None, like=frame)
 
-    def _check_target(self, y: Any) -> None:
-        if not _is_number(y):
-            raise ValueError(f"the target is {y!r}")
+    def _check_targets(self, y: list[Any]) -> None:
+        for target in y:
+            if not _is_number(target):
+                raise ValueError(f"the target is {target!r}")
 
     def _train(self, X: Floats, y: list[Any], weights: Floats) -> None:
         model = self._fresh() if self._model is None else self._model

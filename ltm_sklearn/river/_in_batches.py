@@ -36,7 +36,7 @@ class InBatches(base.Estimator):
         self._model = None
 
     @abstractmethod
-    def _check_target(self, y: Any) -> None:
+    def _check_targets(self, y: list[Any]) -> None:
         """Raise a ValueError that names a target that is none."""
 
     @abstractmethod
@@ -49,7 +49,7 @@ class InBatches(base.Estimator):
     def _take_in(self, x: Row, y: Any, w: float) -> None:
         if not (w >= 0.0 and math.isfinite(w)):
             raise ValueError(f"the weight is {w!r}: it must be a number that is not negative")
-        self._check_target(y)
+        self._check_targets([y])
         self._features.check(x)
         if w > 0.0:
             self._waiting.append((dict(x), y, w))
@@ -76,8 +76,7 @@ class InBatches(base.Estimator):
         weights = np.broadcast_to(np.asarray(w, dtype=np.float64), (len(y),))
         if not ((weights >= 0.0) & np.isfinite(weights)).all():
             raise ValueError(f"the weights are {w!r}: they must be numbers that are not negative")
-        for target in y:
-            self._check_target(target)
+        self._check_targets(y)
         features = self._features.fixed([x for x, _, _ in self._waiting]).fixed([frame.columns])
         matrix = features.matrix_of_frame(frame)
         if self._waiting:
