@@ -3,6 +3,7 @@
     python benchmarks/recurring.py synthetic            # STAGGER and SEA; about an hour, most of it row by row
     python benchmarks/recurring.py synthetic --batches 10 50
     python benchmarks/recurring.py real                 # reads ../shared/data, or the folder given by --data
+    python benchmarks/recurring.py river                # River's models as experts, on both kinds of streams
 
 Test then train: each batch is predicted, scored, and learned. Everything runs with default settings; the synthetic
 streams have Gaussian naive Bayes as the only expert, the real ones the default pool. Seeds 0 to 4 are reported; the
@@ -18,6 +19,7 @@ from typing import Any
 
 import numpy as np
 from joblib import Memory, Parallel, delayed
+from recurring_river import SYNTHETIC, river
 from report import RESULTS, provenance, save_table
 from sklearn.naive_bayes import GaussianNB
 
@@ -71,6 +73,9 @@ REAL: dict[str, tuple[str, list[int], int, float]] = {
     "noaa_weather": ("rain", [], 10, 0.789),
     "bike_demand_class": ("demand", [], 1, 0.773),
 }
+
+#: Those on which River's models are compared.
+RIVER = ("usenet1", "arabic_digits_recurring", "insects_laser_abrupt", "noaa_weather", "elec2")
 
 
 # Runs ---------------------------------------------------------------------------------------------------------------
@@ -239,8 +244,13 @@ def main() -> None:
     of_synthetic.add_argument("--seeds", type=int, default=5)
     of_synthetic.add_argument("--first-seed", type=int, default=0)
     of_real = parts.add_parser("real")
-    of_real.add_argument("--data", type=Path, default=Path(__file__).parents[2] / "shared" / "data")
     of_real.add_argument("--names", nargs="+", choices=REAL, default=list(REAL))
+    of_river = parts.add_parser("river")
+    everything = [*SYNTHETIC, *RIVER]
+    of_river.add_argument("--names", nargs="+", choices=everything, default=everything)
+    of_river.add_argument("--seeds", type=int, default=3)
+    for part in (of_real, of_river):
+        part.add_argument("--data", type=Path, default=Path(__file__).parents[2] / "shared" / "data")
     options = parser.parse_args()
     cache = Memory(options.cache, verbose=0)
     if options.part == "synthetic":
@@ -248,8 +258,11 @@ def main() -> None:
         synthetic(options.batches, seeds, options.n_jobs, cache)
     elif not options.data.is_dir():
         parser.error(f"there is no folder {options.data}; --data says where the files are")
-    else:
+    elif options.part == "real":
         real(options.data, options.names, options.n_jobs, cache)
+    else:
+        files = {name: REAL[name][:2] for name in RIVER}
+        river(options.names, files, options.data, list(range(options.seeds)), options.n_jobs, cache)
 
 
 if __name__ == "__main__":

@@ -25,7 +25,9 @@ except ImportError:  # of which the expert algorithms have warned
 class RowModels(Models, Protocol):
     """What a skin must know besides, to have rounds of one row."""
 
-    classes: dict[Any, int] | None  #: where each label stands; None for regressors
+    @property
+    def classes(self) -> dict[Any, int] | None:
+        """Where each label stands; None for regressors."""
 
     def asker(self, model: Any) -> Any:
         """The function that takes a row and returns probabilities by label, or a number."""

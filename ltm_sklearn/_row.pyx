@@ -218,14 +218,14 @@ cdef class ClassRow(Row):
             return {label: 1.0 / self.n_outputs for label in self.labels}
         return {self.labels[j]: mixture[j] / total for j in range(self.n_outputs)}
 
-    cdef double lost(self, const double *chances, Py_ssize_t truth) noexcept:
+    cdef double lost(self, const double *chances, Py_ssize_t truth, int loss) noexcept:
         cdef Py_ssize_t j
         cdef double total = 0.0, chance = chances[truth]
-        if self.loss == 0:
+        if loss == 0:
             for j in range(self.n_outputs):
                 total += chances[j]
             return 0.0 if self.likeliest(chances) == truth and total > 0.0 else 1.0
-        if self.loss == 1:
+        if loss == 1:
             for j in range(self.n_outputs):
                 total += chances[j] * chances[j]
             return (total - chance * chance + (1.0 - chance) * (1.0 - chance)) / 2.0
@@ -251,11 +251,13 @@ cdef class ClassRow(Row):
         if not self.ask(x):
             return None
         for i in range(self.n_experts):
-            self.losses[i] = voice.charged[i] = self.lost(&self.said[i, 0], truth)
+            self.losses[i] = voice.charged[i] = self.lost(&self.said[i, 0], truth, self.loss)
         if self.between is not None:
             self.charge_blender(truth)
             for i in range(2):
-                self.between.charged[i] = self.lost(&self.mixtures[i, 0], truth)
+                # mistakes and the Brier score, half each
+                self.between.charged[i] = (self.lost(&self.mixtures[i, 0], truth, 0)
+                                           + self.lost(&self.mixtures[i, 0], truth, 1)) / 2.0
         self.settle()
         counts = score.counts
         counts[truth] += 1.0

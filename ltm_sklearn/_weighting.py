@@ -140,7 +140,7 @@ class Charging:
             return self.algorithm.run(charged, confidence)
         played = np.empty(awake.T.shape)
         for at in range(len(played)):
-            played[at] = self.weights()
+            played[at] = restrict(self.weights(), confidence[at])
             if awake[:, at].any():
                 row = verdict.row(at)
                 linear = row.linear(averaged(row.predictions, row.awake, played[at]))
@@ -159,7 +159,7 @@ class Charging:
 
 
 class FollowAndBlend:
-    """Two algorithms, and a third that weighs one against the other by their mistakes.
+    """Two algorithms, and a third that weighs one against the other.
 
     One is charged the experts' mistakes and *follows* whoever is right now; the other is charged a loss of its own
     mixture, made linear, and *blends* experts that are right together. Which of them is better depends on the stream:
@@ -182,17 +182,21 @@ class FollowAndBlend:
         return self.between.weights() @ self.parts()
 
     def learn(self, verdict: Verdict, mixtures: list[Floats]) -> None:
-        lost = verdict.score.losses(verdict.targets, np.stack(mixtures), None)
+        lost = self._lost(verdict, mixtures)
         heard = verdict.row_weights * verdict.awake.any(axis=0)
         for member, mixture in zip(self.members, mixtures, strict=True):
             member.learn(verdict, [mixture])
         part = min(float(heard.sum() / verdict.row_weights.sum()), 1.0)
         self.between.update(np.average(lost, axis=1, weights=heard), None if part > 1.0 - 1e-12 else np.full(2, part))
 
+    def _lost(self, verdict: Verdict, mixtures: list[Floats]) -> Floats:
+        assert isinstance(verdict.score, ClassScore)
+        return verdict.score.blend_losses(verdict.targets, np.stack(mixtures))
+
     def learn_rows(self, verdict: Verdict) -> Floats:
         played = [member.learn_rows(verdict) for member in self.members]
         mixtures = [averaged(verdict.predictions, verdict.awake, weights) for weights in played]
-        lost = verdict.score.losses(verdict.targets, np.stack(mixtures), None)
+        lost = self._lost(verdict, mixtures)
         heard = verdict.row_weights * verdict.awake.any(axis=0)
         trust = self.between.run(np.ascontiguousarray(lost.T), np.repeat(heard[:, np.newaxis], 2, axis=1))
         return trust[:, :1] * played[0] + trust[:, 1:] * played[1]

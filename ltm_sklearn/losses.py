@@ -121,7 +121,8 @@ class ClassScore:
     def normalised(self, mixture: Floats) -> Floats:
         """Probabilities (n_rows, n_classes) that sum to one; even where none has any chance."""
         total = mixture.sum(axis=1, keepdims=True)
-        return np.divide(mixture, total, out=np.full_like(mixture, 1.0 / self.n_outputs), where=total > 0.0)
+        even = np.full_like(mixture, 1.0 / max(self.n_outputs, 1))
+        return np.divide(mixture, total, out=even, where=total > 0.0)
 
     def losses(self, y: NDArray[np.intp], predictions: Floats, mixture: Floats | None) -> Floats:
         """Losses (n_experts, n_rows) of predictions (n_experts, n_rows, n_classes); around a mixture, of its margin.
@@ -143,6 +144,14 @@ class ClassScore:
         if losses.min(initial=0.0) < 0.0 or losses.max(initial=1.0) > 1.0:
             raise ValueError(f"loss must return values in [0, 1]; got {losses.min()} to {losses.max()}")
         return losses
+
+    def blend_losses(self, y: NDArray[np.intp], mixtures: Floats) -> Floats:
+        """Losses (n_mixtures, n_rows): mistakes count, and so do probabilities, by the Brier score, half each.
+
+        Mistakes alone would not mind a mixture that is right but never sure; the Brier score alone would prefer one
+        that is wrong more often, but less sure of it.
+        """
+        return (zero_one(y, mixtures) + brier(y, mixtures)) / 2.0
 
     def mixture_loss(self, y: NDArray[np.intp], mixture: Floats) -> Floats:
         """Losses (n_rows,) of what was issued."""

@@ -69,7 +69,7 @@ def wrong(X, y):
 # The weights are those of the algorithm on the losses -------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("loss", "by_hand"), [("auto", wrong), ("brier", brier)])
+@pytest.mark.parametrize(("loss", "by_hand"), [("zero_one", wrong), ("brier", brier)])
 @pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda algorithm: type(algorithm).__name__)
 def test_classifier_in_batches_plays_the_algorithm_on_the_mean_losses(algorithm, loss, by_hand):
     model = classifier(algorithm=algorithm, loss=loss)
@@ -838,7 +838,7 @@ def test_leader_is_one_that_can_predict():
 
 
 def test_history_of_rows_has_the_mean_of_the_weights_that_were_played():
-    model, algorithm = classifier(rounds="row", record=10), LongTermMemory()
+    model, algorithm = classifier(loss="zero_one", rounds="row", record=10), LongTermMemory()
     for at, (batch, labels) in enumerate(forecasts(2, 50)):
         model.partial_fit(batch, labels, classes=CLASSES)
         played = algorithm.run(((batch > 0.5) != labels[:, np.newaxis]).astype(float))
@@ -889,7 +889,8 @@ def test_there_is_no_history_unless_it_is_asked_for():
 @ROUNDS
 @pytest.mark.parametrize("record", [1, 2, 7, 64, 1000])
 def test_history_covers_the_whole_stream_in_bounded_space(record, rounds):
-    model, alone, issued, losses = classifier(record=record, rounds=rounds), LongTermMemory(), [], []
+    model, alone = classifier(loss="zero_one", record=record, rounds=rounds), LongTermMemory()
+    issued, losses = [], []
     for X, y in forecasts(150, 4):
         said = X @ alone.weights(K)
         model.partial_fit(X, y, classes=CLASSES)

@@ -26,17 +26,21 @@ BY_HAND = {
 
 @pytest.mark.parametrize("loss", BY_HAND)
 def test_class_losses_are_those_computed_by_hand(loss):
-    np.testing.assert_allclose(ClassScore(loss, 3).losses(TRUTH, SAID, None), BY_HAND[loss], atol=1e-15)
-    np.testing.assert_allclose(ClassScore(loss, 3).mixture_loss(TRUTH, SAID[0]), BY_HAND[loss][0], atol=1e-15)
+    np.testing.assert_allclose(ClassScore(loss, 3, average=False).losses(TRUTH, SAID, None), BY_HAND[loss], atol=1e-15)
+    np.testing.assert_allclose(
+        ClassScore(loss, 3, average=False).mixture_loss(TRUTH, SAID[0]), BY_HAND[loss][0], atol=1e-15
+    )
 
 
 def test_auto_is_zero_one_for_classes():
-    np.testing.assert_array_equal(ClassScore("auto", 3).losses(TRUTH, SAID, None), BY_HAND["zero_one"])
+    np.testing.assert_array_equal(ClassScore("auto", 3, average=False).losses(TRUTH, SAID, None), BY_HAND["zero_one"])
 
 
 def test_expert_that_gives_no_class_any_chance_is_wrong_whatever_the_truth():
     # as one does that predicts a label which the ensemble does not have
-    assert ClassScore("zero_one", 3).losses(np.array([0, 1]), np.zeros((1, 2, 2)), None).tolist() == [[1.0, 1.0]]
+    assert ClassScore("zero_one", 3, average=False).losses(np.array([0, 1]), np.zeros((1, 2, 2)), None).tolist() == [
+        [1.0, 1.0]
+    ]
 
 
 @pytest.mark.parametrize("loss", BY_HAND)
@@ -47,7 +51,7 @@ def test_expert_that_gives_no_class_any_chance_is_wrong_whatever_the_truth():
 def test_class_losses_of_any_probabilities_are_in_the_unit_interval(loss, weights, truth):
     total = weights.sum(axis=2, keepdims=True)
     chances = np.divide(weights, total, out=np.full_like(weights, 0.25), where=total > 1e-300)
-    score = ClassScore(loss, 3)
+    score = ClassScore(loss, 3, average=False)
     losses = score.rescale(score.losses(truth, chances, None).T)
     assert losses.shape == (5, 3)
     assert losses.min() >= 0.0
@@ -61,7 +65,7 @@ def test_own_class_loss_sees_indices_and_the_probabilities_of_one_expert():
         seen.append((y, probabilities))
         return 1.0 - probabilities[np.arange(len(y)), y]
 
-    losses = ClassScore(own, 3).losses(TRUTH, SAID, None)
+    losses = ClassScore(own, 3, average=False).losses(TRUTH, SAID, None)
     np.testing.assert_allclose(losses, [[0.2, 0.7, 0.0], [0.0, 1.0, 0.6]])
     assert all(np.array_equal(y, TRUTH) for y, _ in seen)
     assert [probabilities.shape for _, probabilities in seen] == [(3, 3), (3, 3)]
@@ -70,25 +74,29 @@ def test_own_class_loss_sees_indices_and_the_probabilities_of_one_expert():
 @pytest.mark.parametrize("wrong", [lambda y, p: 0.5, lambda y, p: np.zeros(2), lambda y, p: np.zeros((len(y), 1))])
 def test_own_loss_of_the_wrong_shape_is_refused(wrong):
     with pytest.raises(ValueError, match=r"loss must return one value a row, shape \(3,\); got shape"):
-        ClassScore(wrong, 3).losses(TRUTH, SAID, None)
+        ClassScore(wrong, 3, average=False).losses(TRUTH, SAID, None)
     with pytest.raises(ValueError, match=r"loss must return one value a row, shape \(3,\); got shape"):
         TargetScore(wrong, average=True).losses(TRUTH.astype(float), SAID[:, :, :1], None)
 
 
 @pytest.mark.parametrize("value", [-0.1, 1.1, np.inf])
 def test_own_class_loss_outside_the_unit_interval_is_refused(value):
-    score = ClassScore(lambda y, p: np.full(len(y), value), 3)
+    score = ClassScore(lambda y, p: np.full(len(y), value), 3, average=False)
     with pytest.raises(ValueError, match=r"loss must return values in \[0, 1\]; got"):
         score.rescale(score.losses(TRUTH, SAID, None).T)
 
 
-@pytest.mark.parametrize("make", [lambda own: ClassScore(own, 3), lambda own: TargetScore(own, average=True)])
+@pytest.mark.parametrize(
+    "make", [lambda own: ClassScore(own, 3, average=False), lambda own: TargetScore(own, average=True)]
+)
 def test_own_loss_of_nan_is_refused_and_does_not_pass_for_sleep(make):
     with pytest.raises(ValueError, match="loss must return numbers; got NaN for row 0"):
         make(lambda y, p: np.full(len(y), np.nan)).losses(TRUTH.astype(float), SAID[:, :, :1], None)
 
 
-@pytest.mark.parametrize("make", [lambda loss: ClassScore(loss, 3), lambda loss: TargetScore(loss, average=True)])
+@pytest.mark.parametrize(
+    "make", [lambda loss: ClassScore(loss, 3, average=False), lambda loss: TargetScore(loss, average=True)]
+)
 @pytest.mark.parametrize("loss", ["hinge", None, 3, True])
 def test_unknown_loss_is_named(make, loss):
     with pytest.raises(ValueError, match=f"loss={loss!r} is not one of 'auto'"):
@@ -326,7 +334,7 @@ def test_score_goes_on_after_a_pickle_as_without():
 def test_classifiers_agree_as_often_as_they_see_the_same_class():
     one = np.array([[0.9, 0.1], [0.4, 0.6], [0.4, 0.6], [0.2, 0.8]])
     other = np.array([[0.6, 0.4], [0.4, 0.6], [0.6, 0.4], [0.2, 0.8]])
-    assert ClassScore("auto", 3).agreement(one, other, np.zeros(4, dtype=int)) == 0.75
+    assert ClassScore("auto", 3, average=False).agreement(one, other, np.zeros(4, dtype=int)) == 0.75
 
 
 def test_regressors_agree_as_far_as_they_are_near_in_units_of_the_targets_width():
@@ -352,13 +360,13 @@ def test_one_outlier_does_not_make_all_regressors_agree():
 
 def test_rounding_below_zero_is_no_reason_to_sleep_but_a_negative_probability_is():
     said = np.array([[[-1e-18, 1.0], [0.5, 0.5], [-0.1, 1.1]]])
-    tame = ClassScore("auto", 2).tame(said)
+    tame = ClassScore("auto", 2, average=False).tame(said)
     np.testing.assert_array_equal(tame[0, :2], [[0.0, 1.0], [0.5, 0.5]])
     assert np.isnan(tame[0, 2]).all()
 
 
 def test_what_was_issued_is_charged_as_it_was_said():
-    score = ClassScore("brier", 2)
+    score = ClassScore("brier", 2, average=False)
     mixture = np.array([[0.2, 0.2], [0.0, 0.0]])  # the rest of the chance went to classes that nobody knows
     np.testing.assert_allclose(score.mixture_loss(np.array([0, 1]), mixture), [0.25, 0.25])
 

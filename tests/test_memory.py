@@ -11,6 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 from ltm_sklearn import LongTermMemoryClassifier, LongTermMemoryRegressor, Snapshots
 from ltm_sklearn._engine import Engine
 from ltm_sklearn._models import Expert
+from ltm_sklearn._weighting import Charging
 from ltm_sklearn.experts import LongTermMemory
 from ltm_sklearn.losses import TargetScore
 from ltm_sklearn.memory import Remembering, RisingLoss
@@ -60,7 +61,8 @@ class Threshold:
 
 def engine_with(n_learners=1, **parameters):
     memory = Remembering(Snapshots(**{"merge": None, "on_drift": False, **parameters}))
-    engine = Engine(LongTermMemory(), TargetScore("absolute", average=False), "average", False, False, memory, None, 0)
+    weighting = Charging(LongTermMemory(), linear=False)
+    engine = Engine(weighting, TargetScore("absolute", average=False), "average", False, False, memory, None, 0)
     names = [f"learner{at}" for at in range(n_learners)]
     engine.begin([Expert(name, name, "live", LastTarget(), 0) for name in names], LastTargets())
     return engine
@@ -230,7 +232,13 @@ def test_detector_begins_anew_after_an_alarm():
 def test_there_are_never_more_than_max_size_and_the_least_weighty_of_the_grown_goes():
     engine = engine_with(n_learners=2, every=30, max_size=4)
     rng = np.random.default_rng(0)
-    evictions = 0
+    evictions, weights, dismiss = 0, {}, engine.dismiss
+
+    def noting_the_weights(expert):
+        weights.update(zip(engine.experts, engine.accounts.mean_weights(), strict=True))
+        dismiss(expert)
+
+    engine.dismiss = noting_the_weights
     for _ in range(150):
         before = of_kind(engine, "snapshot")
         learn(engine, rng.integers(5))
@@ -245,7 +253,7 @@ def test_there_are_never_more_than_max_size_and_the_least_weighty_of_the_grown_g
             grown = [e for e in before if engine.n_rows - e.born >= 60]
             assert gone[0] in (grown or before)
             rivals = [e for e in kept if e in grown] if grown else kept
-            assert all(gone[0].long_term_weight <= rival.long_term_weight for rival in rivals)
+            assert all(weights[gone[0]] <= weights[rival] for rival in rivals)
     assert evictions > 5
 
 
@@ -294,10 +302,11 @@ def test_prior_is_over_the_given_experts_and_a_young_learner_shares_that_of_its_
     np.testing.assert_allclose(engine.weights(), np.full(4, 0.25))
     memory = Remembering(Snapshots(on_drift=False))
     algorithm = LongTermMemory(prior=[0.9, 0.1])
-    engine = Engine(algorithm, TargetScore("absolute", average=False), "average", False, False, memory, None, 0)
+    weighting = Charging(algorithm, linear=False)
+    engine = Engine(weighting, TargetScore("absolute", average=False), "average", False, False, memory, None, 0)
     engine.begin([Expert(name, name, "live", LastTarget(), 0) for name in ("often", "seldom")], LastTargets())
     assert [expert.name for expert in engine.experts] == ["often", "seldom", "often@young", "seldom@young"]
-    np.testing.assert_allclose(engine.algorithm.prior_, [0.45, 0.05, 0.45, 0.05])
+    np.testing.assert_allclose(engine.weighting.algorithm.prior_, [0.45, 0.05, 0.45, 0.05])
     np.testing.assert_allclose(engine.weights()[:2], engine.weights()[2:])
     assert engine.weights()[0] > engine.weights()[1]
 
@@ -338,15 +347,16 @@ def test_snapshot_that_agrees_with_an_old_one_takes_its_seat():
     for level in [0.0] * 5 + [10.0] * 5:
         learn(engine, level)
     first, second = of_kind(engine, "snapshot")
-    account = (first.joined, first.n_rounds, first.total_weight)
+    seat = engine.experts.index(first)
+    joined, rounds = first.joined, engine.accounts.table[0, seat]
     weights = engine.weights()
     for _ in range(4):
         learn(engine, 0.0)
         assert len(of_kind(engine, "snapshot")) == 2
     learn(engine, 0.0)
     assert of_kind(engine, "snapshot") == [first, second]
-    assert (first.name, first.born, first.joined) == ("learner0@150", 150, account[0])
-    assert first.n_rounds > account[1]  # its past goes on
+    assert (first.name, first.born, first.joined) == ("learner0@150", 150, joined)
+    assert engine.accounts.table[0, seat] == rounds + 5  # its past goes on
     assert first.model.rows_learned in (50, 150)  # the new model
     assert len(engine.weights()) == len(weights)
 

@@ -23,9 +23,10 @@ from sklearn.utils.validation import (
     check_is_fitted,
 )
 
-from .._engine import Engine, Issued
+from .._engine import Engine
 from .._models import Expert
 from .._pending import Pending
+from .._round import Issued
 from .._rows import last_rows
 from .._shown import Shown
 from .._start import fresh_engine

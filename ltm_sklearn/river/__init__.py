@@ -7,5 +7,13 @@ except ImportError:
 
 from ._estimators import LongTermMemoryClassifier, LongTermMemoryRegressor
 from ._from_sklearn import FromSklearnClassifier, FromSklearnRegressor
+from ._selection import ExpertSelectionClassifier, ExpertSelectionRegressor
 
-__all__ = ["FromSklearnClassifier", "FromSklearnRegressor", "LongTermMemoryClassifier", "LongTermMemoryRegressor"]
+__all__ = [
+    "ExpertSelectionClassifier",
+    "ExpertSelectionRegressor",
+    "FromSklearnClassifier",
+    "FromSklearnRegressor",
+    "LongTermMemoryClassifier",
+    "LongTermMemoryRegressor",
+]

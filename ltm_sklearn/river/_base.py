@@ -11,16 +11,19 @@ from typing import Any, Self
 import numpy as np
 from river import base
 
-from .._engine import Engine, Issued
+from .._engine import Engine
 from .._models import Expert
 from .._one_row import row_of
 from .._pending import Pending
+from .._round import Issued
 from .._shown import Shown
 from .._start import check_shared_parameters, fresh_engine
 from ..experts import ExpertAlgorithm
 from ..experts._validation import Floats, check_count
 from ..losses import ClassScore, TargetScore
 from ..memory import Snapshots
+from ._from_sklearn import as_river_model
+from ._in_batches import InBatches
 from ._rows import Rows, listed
 from ._skin import RiverModels
 
@@ -42,7 +45,7 @@ class RiverEnsemble(Shown, base.Ensemble):
         record: int | None = None,
         seed: int | None = None,
     ) -> None:
-        super().__init__(iter(models))
+        super().__init__(as_river_model(model) for model in models)
         self.algorithm = algorithm
         self.loss = loss
         self.combine = combine
@@ -55,7 +58,7 @@ class RiverEnsemble(Shown, base.Ensemble):
         check_count("max_pending", max_pending)
         for at, model in enumerate(self.models):
             if not isinstance(model, base.Estimator) or not hasattr(model, "learn_one"):
-                raise ValueError(f"model {at} is {model!r}, which is none of River's")
+                raise ValueError(f"model {at} is {model!r}, which is neither River's nor scikit-learn's")
 
     @property
     def _min_number_of_models(self) -> int:
@@ -123,7 +126,7 @@ class RiverEnsemble(Shown, base.Ensemble):
     def learn_many(self, X: Any, y: Any, w: Any = None) -> None:
         """A round of several rows: the experts predict them, are charged for them in the mean, and learn them.
 
-        Experts that know frames learn them in one go, as River's ``learn_many`` does; others row by row.
+        River's models learn the rows one by one, as by ``learn_one``; scikit-learn's learn them in one go.
         """
         rows, targets = Rows.of_frame(X), listed(y)
         if len(rows) != len(targets):
@@ -159,8 +162,12 @@ def _checked_weights(w: Any, n_rows: int) -> Floats:
 
 
 def _names(models: Iterable[Any]) -> list[str]:
-    """What the models are called: by their class, or that of a pipeline's last step, with a number where needed."""
-    kinds = [type(list(m.steps.values())[-1] if hasattr(m, "steps") else m).__name__ for m in models]
+    """What the models are called: by their class, with a number where needed.
+
+    Of a pipeline it is the last step's, of an adapter that of what it adapts.
+    """
+    last = [list(model.steps.values())[-1] if hasattr(model, "steps") else model for model in models]
+    kinds = [type(model.estimator if isinstance(model, InBatches) else model).__name__ for model in last]
     count, seen = Counter(kinds), Counter[str]()
     names = []
     for kind in kinds:

@@ -10,7 +10,7 @@ import narwhals.stable.v2 as nw
 class Rows(list[dict[Any, Any]]):
     """Rows as dictionaries and, if they came in one, as a frame."""
 
-    frame: Any = None  #: narwhals' view of it
+    frame: Any = None
 
     @classmethod
     def of_frame(cls, X: Any) -> Self:
@@ -18,7 +18,7 @@ class Rows(list[dict[Any, Any]]):
         frame = nw.from_native(X, eager_only=True)
         # not ``rows(named=True)``, which wants names that are strings
         rows = cls(dict(zip(frame.columns, row, strict=True)) for row in frame.rows())
-        rows.frame = frame
+        rows.frame = X
         return rows
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from dataclasses import dataclass
-from inspect import signature
 from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
-from river import base
 
+from .._river_models import takes_weights
 from ..experts._validation import Floats
+from ._in_batches import InBatches
 from ._rows import Rows
 
 
@@ -55,13 +55,11 @@ class RiverModels:
     def predict(self, model: Any, X: Rows) -> Floats | None:
         """Probabilities in the order of ``classes``, NaN where a model has none; or one column of numbers."""
         if self.classes is None:
-            numbers = _in_one_go(model, "predict_many", X)
-            if numbers is None:
-                numbers = [model.predict_one(x) for x in X]
+            in_one_go = _takes_frame(model, X)
+            numbers = model.predict_many(X.frame) if in_one_go else [model.predict_one(x) for x in X]
             return np.asarray(numbers, dtype=np.float64).reshape(len(X), 1)
-        table = _in_one_go(model, "predict_proba_many", X)
-        if table is not None:
-            return self._aligned(nw.from_native(table, eager_only=True), len(X))
+        if _takes_frame(model, X) and hasattr(model.estimator, "predict_proba"):
+            return self._aligned(nw.from_native(model.predict_proba_many(X.frame), eager_only=True), len(X))
         return self._stacked([self._chances(model, x) for x in X])
 
     def _chances(self, model: Any, x: dict[Any, Any]) -> dict[Any, float]:
@@ -100,20 +98,14 @@ class RiverModels:
     # Learning ----------------------------------------------------------------------------------------------------
 
     def learn(self, source: str, model: Any, X: Rows, y: Any, first: bool) -> Any:
-        """``learn_many`` where rows came in a frame and the model knows it, else ``learn_one`` for each.
+        """``learn_one`` for each row; weights go to models that take them.
 
-        Weights go to models that take them.
+        Not ``learn_many``: of many of River's models it makes another one, that takes one step for all rows together.
         """
-        method = "learn_many" if X.frame is not None and _takes_frames(model) else "learn_one"
-        weighted = self.weights is not None and "w" in signature(getattr(model, method)).parameters
-        if method == "learn_many":
-            frame = X.frame
-            targets = _like(frame, list(y))
-            if weighted and self.weights is not None:
-                model.learn_many(frame.to_native(), targets, w=_like(frame, self.weights))
-            else:
-                model.learn_many(frame.to_native(), targets)
+        if _takes_frame(model, X):
+            model.learn_many(X.frame, y, 1.0 if self.weights is None else self.weights)
             return model
+        weighted = self.weights is not None and takes_weights(model)
         for at, (x, target) in enumerate(zip(X, y, strict=True)):
             if weighted and self.weights is not None:
                 model.learn_one(x, target, w=float(self.weights[at]))
@@ -126,26 +118,6 @@ class RiverModels:
         return model
 
 
-def _takes_frames(model: Any) -> bool:
-    """Whether a model, each step of it if it is a pipeline, learns and predicts frames."""
-    steps = list(model.steps.values()) if hasattr(model, "steps") else [model]
-    *transformers, last = steps
-    known = all(hasattr(step, "transform_many") for step in transformers)
-    return known and isinstance(last, base.MiniBatchClassifier | base.MiniBatchRegressor)
-
-
-def _in_one_go(model: Any, method: str, X: Rows) -> Any:
-    """What a model says of a whole frame; None if it goes row by row."""
-    if X.frame is None or not _takes_frames(model):
-        return None
-    try:
-        return getattr(model, method)(X.frame.to_native())
-    except NotImplementedError:  # it has labels only
-        return None
-
-
-def _like(frame: Any, values: Any) -> Any:
-    """A series of the frame's library, with its index."""
-    from river.utils.dataframe import to_native_series
-
-    return to_native_series(values, name=None, like=frame)
+def _takes_frame(model: Any, X: Rows) -> bool:
+    """Whether rows go to a model all at once: across the border to scikit-learn each call costs much."""
+    return X.frame is not None and isinstance(model, InBatches)

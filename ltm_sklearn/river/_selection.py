@@ -1,0 +1,144 @@
+"""The expert algorithms behind the interface of River's model selection."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from river import metrics
+from river.model_selection.base import ModelSelectionClassifier, ModelSelectionRegressor, ModelSelector
+from sklearn.base import clone
+
+from ..experts import ExpertAlgorithm, LongTermMemory
+from ..experts._validation import Floats
+from ..losses import TargetScore
+
+
+class _Selection(ModelSelector):
+    """What the two share: all models learn each row, and the one with the largest weight predicts.
+
+    The loss of a row is what the metric says of that row alone, so it must be one that means something for one row:
+    accuracy, log loss, absolute or squared error, but not a recall or an R².
+    """
+
+    def __init__(self, models: Any, metric: metrics.base.Metric, algorithm: ExpertAlgorithm | None) -> None:
+        models = list(models)
+        super().__init__(models, metric)
+        if not (algorithm is None or isinstance(algorithm, ExpertAlgorithm)):
+            raise ValueError(f"algorithm={algorithm!r} is no expert algorithm of ltm_sklearn.experts")
+        self.algorithm = algorithm
+        self._weighting = LongTermMemory() if algorithm is None else clone(algorithm)
+        self._range = TargetScore("absolute", average=False)  # which maps losses of any scale to [0, 1]
+        self._range.knew_a_scale = True
+
+    def clone(self, new_params: dict[str, Any] | None = None, include_attributes: bool = False) -> Any:
+        """A fresh selector with the same parameters and untrained models."""
+        fresh = {"models": [model.clone() for model in self.models], **(new_params or {})}
+        return super().clone(fresh, include_attributes)  # type: ignore[misc]
+
+    @property
+    def weights(self) -> Floats:
+        """The models' weights now."""
+        return self._weighting.weights(len(self))
+
+    @property
+    def best_model(self) -> Any:
+        """The model with the largest weight."""
+        return self[int(self.weights.argmax())]
+
+    def learn_one(self, x: dict[Any, Any], y: Any) -> None:
+        """All models are charged for the row, and learn it."""
+        losses = np.array([self._loss(model, x, y) for model in self])
+        self._weighting.update(self._range.rescale(losses[np.newaxis])[0])
+        for model in self:
+            model.learn_one(x, y)
+
+    def _loss(self, model: Any, x: dict[Any, Any], y: Any) -> float:
+        """NaN, and so asleep, where a model has nothing to say yet."""
+        predict = model.predict_one
+        if isinstance(self.metric, metrics.base.ClassificationMetric) and not self.metric.requires_labels:
+            predict = model.predict_proba_one
+        said = predict(x)
+        if said is None or said == {}:
+            return float("nan")
+        of_row = self.metric.clone()
+        of_row.update(y, said)
+        return -of_row.get() if of_row.bigger_is_better else of_row.get()
+
+
+class ExpertSelectionClassifier(_Selection, ModelSelectionClassifier):
+    """Predicts with the classifier that an expert algorithm trusts most now.
+
+    Beside River's other ways to select a model; :class:`LongTermMemoryClassifier` also averages and remembers.
+
+    Parameters
+    ----------
+    models
+        The models to select from; they are trained in place, as by River's own selectors.
+    metric
+        What it says of one row is the loss: `metrics.Accuracy()` if not given.
+    algorithm
+        Any of `ltm_sklearn.experts`. None: `LongTermMemory()`.
+
+    Examples
+    --------
+    >>> from river import datasets, evaluate, linear_model, metrics, naive_bayes, preprocessing
+    >>> from ltm_sklearn.experts import FixedShare
+    >>> from ltm_sklearn.river import ExpertSelectionClassifier
+    >>> model = preprocessing.StandardScaler() | ExpertSelectionClassifier(
+    ...     [linear_model.LogisticRegression(), naive_bayes.GaussianNB()], algorithm=FixedShare()
+    ... )
+    >>> evaluate.progressive_val_score(datasets.Phishing(), model, metrics.Accuracy())
+    Accuracy: 88.24%
+    >>> type(model["ExpertSelectionClassifier"].best_model).__name__
+    'LogisticRegression'
+    """
+
+    def __init__(
+        self, models: Any, metric: metrics.base.Metric | None = None, algorithm: ExpertAlgorithm | None = None
+    ) -> None:
+        super().__init__(models, metrics.Accuracy() if metric is None else metric, algorithm)
+
+    @property
+    def _multiclass(self) -> bool:
+        return all(model._multiclass for model in self)
+
+    @classmethod
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        yield from ModelSelectionClassifier._unit_test_params()
+
+
+class ExpertSelectionRegressor(_Selection, ModelSelectionRegressor):
+    """Predicts with the regressor that an expert algorithm trusts most now.
+
+    Beside River's other ways to select a model; :class:`LongTermMemoryRegressor` also averages and remembers.
+
+    Parameters
+    ----------
+    models
+        The models to select from; they are trained in place, as by River's own selectors.
+    metric
+        What it says of one row is the loss: `metrics.MAE()` if not given.
+    algorithm
+        Any of `ltm_sklearn.experts`. None: `LongTermMemory()`.
+
+    Examples
+    --------
+    >>> from river import datasets, evaluate, linear_model, metrics, optim, preprocessing
+    >>> from ltm_sklearn.river import ExpertSelectionRegressor
+    >>> model = preprocessing.StandardScaler() | ExpertSelectionRegressor(
+    ...     [linear_model.LinearRegression(optimizer=optim.SGD(lr=lr)) for lr in [1e-4, 1e-3, 1e-2]]
+    ... )
+    >>> evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
+    MAE: 1.319678
+    """
+
+    def __init__(
+        self, models: Any, metric: metrics.base.Metric | None = None, algorithm: ExpertAlgorithm | None = None
+    ) -> None:
+        super().__init__(models, metrics.MAE() if metric is None else metric, algorithm)
+
+    @classmethod
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        yield from ModelSelectionRegressor._unit_test_params()

@@ -1,0 +1,207 @@
+"""The compiled round of one row against the engine's own code, which is its definition."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+pytest.importorskip("river")
+
+from river import base, linear_model, naive_bayes, preprocessing
+
+from ltm_sklearn import Snapshots, _one_row
+from ltm_sklearn.ensemble import ExpertWarning
+from ltm_sklearn.experts import BOA, FixedShare, LongTermMemory
+from ltm_sklearn.losses import Pinball
+from ltm_sklearn.river import LongTermMemoryClassifier, LongTermMemoryRegressor
+from ltm_sklearn.streams import linear_regressions, stagger
+
+pytestmark = pytest.mark.skipif(_one_row.kernel is None, reason="without a compiler there is no fast path")
+
+
+class Reads(base.Classifier):
+    """Says what stands in one feature; of its own it knows nothing."""
+
+    def __init__(self, feature="a", labels=(False, True)):
+        self.feature, self.labels = feature, labels
+
+    def learn_one(self, x, y):
+        pass
+
+    def predict_proba_one(self, x):
+        return dict(zip(self.labels, x[self.feature], strict=False))
+
+
+class ReadsNumber(base.Regressor):
+    def __init__(self, feature="a"):
+        self.feature = feature
+
+    def learn_one(self, x, y):
+        pass
+
+    def predict_one(self, x):
+        return x[self.feature]
+
+
+def chances(n_rows, labels, seed=0):
+    """Rows with probabilities of three experts, some of which sum to less or more than one, and the truth."""
+    rng = np.random.default_rng(seed)
+    for at in range(n_rows):
+        said = rng.dirichlet(np.full(len(labels), 0.7), size=3) * rng.choice([0.5, 1.0, 1.0, 2.0], size=(3, 1))
+        truth = labels[at // 40 % len(labels)] if rng.random() < 0.8 else labels[int(rng.integers(len(labels)))]
+        said[at // 40 % 3, labels.index(truth)] += 0.5
+        yield {name: tuple(row.tolist()) for name, row in zip("abc", said, strict=True)}, truth
+
+
+def numbers(n_rows, seed=0):
+    rng = np.random.default_rng(seed)
+    for at in range(n_rows):
+        y = float(100.0 + 10.0 * rng.normal())
+        errors = rng.normal(size=3) * np.roll([0.1, 3.0, 100.0], at // 50)
+        yield {name: y + float(error) for name, error in zip("abc", errors, strict=True)}, y
+
+
+def run(model, rows, compiled, monkeypatch):
+    """What a model predicts on the way, and the model at the end."""
+    said, taken = [], 0
+    learn_row = _one_row.learn_row
+
+    def counting(*arguments):
+        nonlocal taken
+        done = learn_row(*arguments)
+        taken += done
+        return done
+
+    with monkeypatch.context() as patch:
+        patch.setattr("ltm_sklearn.river._estimators.learn_row", counting)
+        if not compiled:
+            patch.setattr(_one_row, "kernel", None)
+        for x, y in rows:
+            answer = model.predict_proba_one(x) if hasattr(model, "predict_proba_one") else model.predict_one(x)
+            said.append(list(answer.values()) if isinstance(answer, dict) else [answer])
+            model.learn_one(x, y)
+    return said, taken
+
+
+def assert_same(make, rows, monkeypatch, least_compiled):
+    fast, plain = make(), make()
+    fast_said, taken = run(fast, rows, True, monkeypatch)
+    plain_said, none = run(plain, rows, False, monkeypatch)
+    assert none == 0
+    assert taken >= least_compiled * len(rows)
+    for one, other in zip(fast_said, plain_said, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(fast.weights_, plain.weights_, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(fast._engine.accounts.table, plain._engine.accounts.table, rtol=1e-9, atol=1e-9)
+    assert (fast.n_rounds_, fast.n_samples_seen_) == (plain.n_rounds_, plain.n_samples_seen_) == (len(rows),) * 2
+    scores = fast._engine.score, plain._engine.score
+    for name, value in vars(scores[0]).items():
+        if isinstance(value, float | int | np.ndarray):
+            np.testing.assert_allclose(value, vars(scores[1])[name], rtol=1e-9, err_msg=name)
+
+
+@pytest.mark.parametrize("labels", [(False, True), ("x", "y", "z")], ids=["two classes", "three classes"])
+@pytest.mark.parametrize("loss", ["auto", "zero_one", "brier", "log"])
+@pytest.mark.parametrize("algorithm", [None, FixedShare(), LongTermMemory(horizon=1000)], ids=["default", "FS", "T"])
+def test_classes(labels, loss, algorithm, monkeypatch):
+    experts = [Reads(name, labels) for name in "abc"]
+    rows = list(chances(300, list(labels)))
+
+    def make():
+        return LongTermMemoryClassifier(experts, algorithm=algorithm, loss=loss, memory=None)
+
+    assert_same(make, rows, monkeypatch, 0.9)
+
+
+@pytest.mark.parametrize("loss", ["auto", "absolute", "pinball", Pinball(0.9)], ids=str)
+@pytest.mark.parametrize("algorithm", [None, BOA()], ids=["default", "BOA"])
+def test_numbers(loss, algorithm, monkeypatch):
+    experts = [ReadsNumber(name) for name in "abc"]
+
+    def make():
+        return LongTermMemoryRegressor(experts, algorithm=algorithm, loss=loss, memory=None)
+
+    assert_same(make, list(numbers(400)), monkeypatch, 0.9)
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e-3, 1e6, 1e160])
+def test_numbers_of_any_size(scale, monkeypatch):
+    experts = [ReadsNumber(name) for name in "abc"]
+    rows = [({name: scale * value for name, value in x.items()}, scale * y) for x, y in numbers(150)]
+    with np.errstate(over="ignore"):
+        assert_same(lambda: LongTermMemoryRegressor(experts, memory=None), rows, monkeypatch, 0.9)
+
+
+def test_with_a_memory(monkeypatch):
+    rows = list(stagger(order="random", length=150, n_segments=5, noise=0.1, seed=0))
+    memory = Snapshots(every=60)
+    assert_same(lambda: LongTermMemoryClassifier([naive_bayes.GaussianNB()], memory=memory), rows, monkeypatch, 0.8)
+    linear = preprocessing.StandardScaler() | linear_model.LinearRegression(intercept_lr=0.1)
+    rows = list(linear_regressions(2, length=200, n_segments=4, seed=0))
+    assert_same(lambda: LongTermMemoryRegressor([linear], memory=memory), rows, monkeypatch, 0.8)
+
+
+class Moody(ReadsNumber):
+    """Fails in some rows: predicting NaN, raising an error, or unable to learn."""
+
+    def learn_one(self, x, y):
+        if x["mood"] == "unteachable":
+            raise RuntimeError("not now")
+
+    def predict_one(self, x):
+        if x["mood"] == "silent":
+            raise RuntimeError("no comment")
+        return float("nan") if x["mood"] == "absent" else x["a"]
+
+
+@pytest.mark.filterwarnings("ignore::ltm_sklearn.ensemble.ExpertWarning")
+def test_experts_that_fail_now_and_then(monkeypatch):
+    moods = np.random.default_rng(0).choice(
+        ["fine", "silent", "absent", "unteachable"], 300, p=[0.97, 0.01, 0.01, 0.01]
+    )
+    rows = [({**x, "mood": str(mood)}, y) for (x, y), mood in zip(numbers(300), moods, strict=True)]
+    experts = [Moody(), ReadsNumber("b"), ReadsNumber("c")]
+    assert_same(lambda: LongTermMemoryRegressor(experts, memory=None), rows, monkeypatch, 0.3)
+
+
+def test_failure_to_learn_is_reported():
+    model = LongTermMemoryRegressor([Moody(), ReadsNumber("b")], memory=None)
+    for x, y in numbers(10):
+        model.learn_one({**x, "mood": "fine"}, y)
+    assert model._engine.row is not None
+    with pytest.warns(ExpertWarning, match="'Moody' could not learn and slept: RuntimeError: not now"):
+        model.learn_one({"a": 1.0, "b": 1.0, "mood": "unteachable"}, 1.0)
+
+
+def test_dictionary_that_is_used_again_for_another_row():
+    model, other = (LongTermMemoryRegressor([ReadsNumber("a"), ReadsNumber("b")], memory=None) for _ in range(2))
+    reused = {}
+    for x, y in numbers(50):
+        reused.update(x)
+        model.predict_one(reused)  # what was said of this row ...
+        reused.update(a=reused["b"], b=reused["a"])  # ... must not be charged for that one
+        model.learn_one(reused, y)
+        other.learn_one({"a": x["b"], "b": x["a"]}, y)
+    np.testing.assert_allclose(model.weights_, other.weights_, rtol=1e-9)
+
+
+def test_target_that_is_no_number_leaves_the_state_as_it_was():
+    model = LongTermMemoryRegressor([ReadsNumber("a"), ReadsNumber("b")], memory=None)
+    for x, y in numbers(20):
+        model.learn_one(x, y)
+    before = pickle.dumps(model)
+    for target in (None, float("nan"), float("inf"), "much"):
+        with pytest.raises((ValueError, TypeError)):
+            model.learn_one(x, target)
+    assert pickle.dumps(model) == before
+
+
+def test_horizon_is_watched():
+    model = LongTermMemoryClassifier([Reads("a"), Reads("b")], algorithm=LongTermMemory(horizon=20), memory=None)
+    rows = list(chances(21, [False, True]))
+    for x, y in rows[:20]:
+        model.learn_one(x, y)
+    before = pickle.dumps(model)
+    with pytest.raises(ValueError, match="exceed the horizon of 20"):
+        model.learn_one(*rows[20])
+    assert pickle.dumps(model) == before

@@ -1,0 +1,144 @@
+"""Following whoever is right now, and blending those who are right together."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from ltm_sklearn._weighting import Charging, FollowAndBlend, Verdict, averaged, weighting_of
+from ltm_sklearn.experts import FixedShare, LongTermMemory
+from ltm_sklearn.losses import SAFE_MARGIN, ClassScore, TargetScore
+
+SCORE = ClassScore("auto", 3, average=True)
+
+
+def verdict_of(said, truth, awake=None, row_weights=None):
+    awake = np.ones(said.shape[:2], dtype=bool) if awake is None else awake
+    return Verdict(SCORE, truth, said, awake, np.ones(len(truth)) if row_weights is None else row_weights)
+
+
+def random_rows(n_experts, n_rows, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.dirichlet(np.ones(3), size=(n_experts, n_rows)), rng.integers(0, 3, n_rows)
+
+
+def margin_loss(p, y):
+    return np.maximum(SAFE_MARGIN - (p[y] - np.delete(p, y).max()), 0.0)
+
+
+def simplex():
+    weights = arrays(np.float64, 3, elements=st.floats(1e-3, 1.0))
+    return weights.map(lambda w: w / w.sum())
+
+
+@given(simplex(), simplex(), st.integers(0, 2))
+def test_what_the_blender_is_charged_is_a_slope_of_the_margin_loss(p, x, y):
+    """Convexity: a linear regret against x bounds that of the loss itself; charges are half of the slope."""
+    charge_x, charge_p = SCORE.losses(np.array([y]), np.stack([x, p])[:, np.newaxis], p[np.newaxis])[:, 0]
+    assert margin_loss(x, y) >= margin_loss(p, y) + 2.0 * (charge_x - charge_p) - 1e-12
+    assert 0.0 <= min(charge_x, charge_p) <= max(charge_x, charge_p) <= 1.0
+
+
+@given(simplex(), st.integers(0, 2))
+def test_margin_loss_bounds_mistakes(p, y):
+    assert (p.argmax() != y) <= margin_loss(p, y) / SAFE_MARGIN + 1e-12
+
+
+def test_no_charge_where_the_mixture_is_safely_right():
+    said, _ = random_rows(4, 1)
+    sure = np.array([[0.8, 0.1, 0.1]])
+    assert SCORE.losses(np.array([0]), said, sure).tolist() == [[0.0]] * 4
+    assert (SCORE.losses(np.array([1]), said, sure) > 0.0).all()
+
+
+@pytest.mark.parametrize("each_row", [False, True])
+def test_committee_that_is_right_together_is_blended(each_row):
+    """Each of three experts is wrong in a third of the rows, but never two of them in the same one."""
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 3, 600)
+    said = np.tile(np.eye(3)[truth], (3, 1, 1))
+    for row, expert in enumerate(rng.integers(0, 3, 600)):
+        said[expert, row] = np.roll(said[expert, row], 1)
+
+    def right(weighting):
+        weighting.begin(3)
+        hits = []
+        for start in range(0, 600, 5):
+            rows = slice(start, start + 5)
+            verdict = verdict_of(said[:, rows], truth[rows])
+            mixture = averaged(verdict.predictions, verdict.awake, weighting.weights())
+            hits.extend(mixture.argmax(axis=1) == truth[rows])
+            if each_row:
+                weighting.learn_rows(verdict)
+            else:
+                parts = [averaged(verdict.predictions, verdict.awake, part) for part in weighting.parts()]
+                weighting.learn(verdict, parts)
+        return np.mean(hits[200:])
+
+    blended, followed = right(FollowAndBlend(LongTermMemory())), right(Charging(LongTermMemory(), linear=False))
+    assert blended > 0.9
+    assert followed < 0.8
+
+
+def test_it_follows_at_once_where_one_expert_is_right_at_a_time():
+    """Two experts that are sure and opposite: probabilities are as good as those of the follower alone."""
+    said = np.zeros((2, 1, 3))
+    said[0, 0, 0] = said[1, 0, 1] = 1.0
+    costs = []
+    for weighting in (FollowAndBlend(LongTermMemory()), Charging(LongTermMemory(), linear=False)):
+        weighting.begin(2)
+        cost = 0.0
+        for at in range(1200):
+            truth = np.array([at // 300 % 2])
+            verdict = verdict_of(said, truth)
+            cost += 1.0 - averaged(said, verdict.awake, weighting.weights())[0, truth[0]]
+            weighting.learn(verdict, [averaged(said, verdict.awake, part) for part in weighting.parts()])
+        costs.append(cost)
+    assert costs[0] < 1.5 * costs[1] + 1.0
+
+
+def test_rows_one_by_one_are_the_same_as_rounds_of_one_row():
+    said, truth = random_rows(4, 60)
+    rng = np.random.default_rng(1)
+    awake, weights = rng.random((4, 60)) < 0.8, rng.uniform(0.2, 1.0, 60)
+    awake[:, 7] = False
+    together, apart = FollowAndBlend(LongTermMemory()), FollowAndBlend(LongTermMemory())
+    for each in (together, apart):
+        each.begin(4)
+    whole = verdict_of(said, truth, awake, weights)
+    played = together.learn_rows(whole)
+    one_by_one = np.concatenate([apart.learn_rows(whole.row(at)) for at in range(60)])
+    np.testing.assert_allclose(played, one_by_one, rtol=1e-9)
+    np.testing.assert_allclose(played.sum(axis=1), 1.0)
+    assert (played[~awake.T & awake.T.any(axis=1, keepdims=True)] == 0.0).all()
+    np.testing.assert_allclose(together.weights(), apart.weights(), rtol=1e-9)
+
+
+def test_experts_that_sleep_join_and_leave():
+    weighting = FollowAndBlend(FixedShare())
+    weighting.begin(2)
+    for n_experts in (2, 3, 4, 3):
+        if n_experts != len(weighting.weights()):
+            _ = weighting.add(None) if n_experts > len(weighting.weights()) else weighting.drop(1)
+        said, truth = random_rows(n_experts, 5, seed=n_experts)
+        awake = np.ones((n_experts, 5), dtype=bool)
+        awake[0, 2:] = False
+        verdict = verdict_of(said, truth, awake)
+        weighting.learn(verdict, [averaged(said, awake, part) for part in weighting.parts()])
+        assert weighting.parts().shape == (2, n_experts)
+        np.testing.assert_allclose(weighting.parts().sum(axis=1), 1.0)
+        np.testing.assert_allclose(weighting.weights().sum(), 1.0)
+
+
+@pytest.mark.parametrize(
+    ("score", "kind"),
+    [
+        (ClassScore("auto", 2, average=True), FollowAndBlend),
+        (ClassScore("auto", 2, average=False), Charging),  # where one expert is followed there is nothing to blend
+        (ClassScore("zero_one", 2, average=True), Charging),
+        (TargetScore("auto", average=True), Charging),
+    ],
+)
+def test_classes_are_blended_unless_a_loss_or_one_leader_is_asked_for(score, kind):
+    assert type(weighting_of(LongTermMemory(), score)) is kind
