@@ -24,7 +24,7 @@ class Accounts:
 
     def open(self) -> None:
         """For an expert that takes the last seat."""
-        self.table = np.pad(self.table, ((0, 0), (0, 1)))
+        self.table = np.hstack([self.table, np.zeros((5, 1))])
 
     def close(self, seat: int) -> None:
         """Of an expert that goes; those behind it move up by one."""
@@ -32,8 +32,10 @@ class Accounts:
 
     def charge(self, losses: Floats, weights: Floats, rounds: Floats) -> None:
         """For so many rounds, or parts of one, a mean loss and a mean weight."""
-        lost = rounds * np.where(rounds > 0.0, losses, 0.0)
-        self.table += np.stack([rounds, lost, rounds * weights, rounds, lost])
+        lost = rounds * losses
+        lost[rounds == 0.0] = 0.0  # its loss is NaN
+        for total, share in zip(self.table, (rounds, lost, rounds * weights, rounds, lost), strict=True):
+            total += share
 
     def begin_lately(self) -> None:
         """Count what is lately from here."""

@@ -133,7 +133,7 @@ class Engine:
 
     def weights(self) -> Floats:
         """The experts' weights now."""
-        return self.weighting.weights()
+        return self.weighting.mean(self.weighting.parts())
 
     def leader(self) -> Expert:
         """The expert with the largest weight, of those that can predict if there are any."""
@@ -166,9 +166,10 @@ class Engine:
             for seat in said:
                 if not awake[seat].all() and not self.is_infant(experts[seat]):
                     reports.append(self.report(experts[seat], "predict", failure))
-        weights = self.weights()
+        parts = self.weighting.parts()
+        weights = self.weighting.mean(parts)
         mixture = self._combined(predictions, awake, weights)
-        return Issued(experts, predictions, awake, weights, self.weighting.parts(), mixture, errors, reports)
+        return Issued(experts, predictions, awake, weights, parts, mixture, errors, reports)
 
     def _tame(
         self, said: dict[int, Floats], n_experts: int, shape: tuple[int, int]
@@ -291,16 +292,12 @@ class Engine:
 
     def _settle(self, issued: Issued, verdict: Verdict, weighting: Weighting) -> Settled:
         """Charge the experts."""
-        losses = verdict.means(verdict.row_losses)
         if self.each_row:
             played = weighting.learn_rows(verdict)
             mixture = self._combined(verdict.predictions, verdict.awake, played)
-            return Settled(losses, verdict.part, mixture, played.mean(axis=0))
-        mixtures = [issued.mixture]
-        if len(issued.parts) > 1:
-            mixtures = [averaged(verdict.predictions, verdict.awake, part) for part in issued.parts]
-        weighting.learn(verdict, mixtures)
-        return Settled(losses, verdict.part, issued.mixture, weighting.weights())
+            return Settled(verdict.losses, verdict.part, mixture, played.mean(axis=0))
+        weighting.learn(verdict, issued.parts, issued.mixture)
+        return Settled(verdict.losses, verdict.part, issued.mixture, weighting.mean(weighting.parts()))
 
     def _book(self, issued: Issued, settled: Settled, lost: float, n_rounds: int) -> None:
         """Keep the experts' accounts, and the record."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from types import ModuleType
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,7 +14,13 @@ from sklearn.base import clone
 from .experts import ExpertAlgorithm, LongTermMemory
 from .experts._base import restrict
 from .experts._validation import Floats
-from .losses import ClassScore, TargetScore
+from .losses import SAFE_MARGIN, ClassScore, TargetScore
+
+kernel: ModuleType | None
+try:
+    from . import _blend as kernel
+except ImportError:  # of which the expert algorithms have warned
+    kernel = None
 
 #: How far the follower is trusted over the blender at first.
 TRUST = np.array([0.9, 0.1])
@@ -65,10 +72,29 @@ class Verdict:
         part: Floats = self._shares.sum(axis=1)
         return part
 
+    @cached_property
+    def losses(self) -> Floats:
+        """(n_experts,): the mean of the row losses."""
+        return self.means(self.row_losses)
+
     def means(self, row_losses: Floats) -> Floats:
         """Mean losses (n_experts,) over the rows in which each was awake; NaN if there are none."""
         means = np.full(len(row_losses), np.nan)
         return np.divide((row_losses * self._shares).sum(axis=1), self.part, out=means, where=self.part > 0.0)
+
+    def blend(self, parts: Floats) -> tuple[Floats, Floats]:
+        """What the second part is charged around its mixtures, (n_experts, n_rows), and what both lost, (2, n_rows)."""
+        assert isinstance(self.score, ClassScore)
+        throughout = self.awake.all(axis=1)
+        if kernel is not None and throughout.any() and not self.awake[~throughout].any():
+            if not throughout.all():
+                parts = restrict(parts, np.broadcast_to(throughout.astype(np.float64), parts.shape))
+            said, truth = np.ascontiguousarray(self.predictions), np.ascontiguousarray(self.targets, dtype=np.intp)
+            # mistakes are counted on the way, so that they need not be again
+            self.__dict__["row_losses"], charged, lost = kernel.blend(said, truth, parts, SAFE_MARGIN)
+            return charged, lost
+        mixtures = np.stack([averaged(self.predictions, self.awake, part) for part in parts])
+        return self.linear(mixtures[1]), self.score.blend_losses(self.targets, mixtures)
 
     def row(self, at: int) -> Verdict:
         """One of the rows."""
@@ -86,11 +112,11 @@ class Weighting(Protocol):
     def parts(self) -> Floats:
         """The weights of each algorithm that takes part, (n_parts, n_experts)."""
 
-    def weights(self) -> Floats:
-        """What is played, (n_experts,): a mean of the parts."""
+    def mean(self, parts: Floats) -> Floats:
+        """What is played, (n_experts,): a mean of the parts as they are now."""
 
-    def learn(self, verdict: Verdict, mixtures: list[Floats]) -> None:
-        """A round, in which each part played a mixture."""
+    def learn(self, verdict: Verdict, parts: Floats, mixture: Floats) -> None:
+        """A round, in which the parts and their mixture were issued."""
 
     def learn_rows(self, verdict: Verdict) -> Floats:
         """A round a row; returns what was played, (n_rows, n_experts)."""
@@ -120,15 +146,18 @@ class Charging:
     def begin(self, n_experts: int) -> None:
         self.algorithm.weights(n_experts)
 
-    def weights(self) -> Floats:
-        return self.algorithm.weights()
-
     def parts(self) -> Floats:
-        return self.weights()[np.newaxis]
+        return self.algorithm._current_weights()[np.newaxis]
 
-    def learn(self, verdict: Verdict, mixtures: list[Floats]) -> None:
-        row_losses = verdict.linear(mixtures[0]) if self.linear else verdict.row_losses
-        charged = verdict.score.rescale(verdict.means(row_losses)[np.newaxis])[0]
+    def mean(self, parts: Floats) -> Floats:
+        return parts[0]
+
+    def learn(self, verdict: Verdict, parts: Floats, mixture: Floats) -> None:
+        self.charge(verdict, verdict.means(verdict.linear(mixture)) if self.linear else verdict.losses)
+
+    def charge(self, verdict: Verdict, losses: Floats) -> None:
+        """A round with these losses, (n_experts,)."""
+        charged = verdict.score.rescale(losses[np.newaxis])[0]
         whole = bool((verdict.part > 1.0 - 1e-12).all())
         self.algorithm.update(charged, None if whole else np.minimum(verdict.part, 1.0))
 
@@ -140,7 +169,7 @@ class Charging:
             return self.algorithm.run(charged, confidence)
         played = np.empty(awake.T.shape)
         for at in range(len(played)):
-            played[at] = restrict(self.weights(), confidence[at])
+            played[at] = restrict(self.parts()[0], confidence[at])
             if awake[:, at].any():
                 row = verdict.row(at)
                 linear = row.linear(averaged(row.predictions, row.awake, played[at]))
@@ -176,27 +205,27 @@ class FollowAndBlend:
             member.begin(n_experts)
 
     def parts(self) -> Floats:
-        return np.stack([member.weights() for member in self.members])
+        return np.concatenate([member.parts() for member in self.members])
 
-    def weights(self) -> Floats:
-        return self.between.weights() @ self.parts()
+    def mean(self, parts: Floats) -> Floats:
+        mean: Floats = self.between._current_weights() @ parts
+        return mean
 
-    def learn(self, verdict: Verdict, mixtures: list[Floats]) -> None:
-        lost = self._lost(verdict, mixtures)
+    def learn(self, verdict: Verdict, parts: Floats, mixture: Floats) -> None:
+        charged, lost = verdict.blend(parts)
+        follower, blender = self.members
+        follower.charge(verdict, verdict.losses)
+        blender.charge(verdict, verdict.means(charged))
         heard = verdict.row_weights * verdict.awake.any(axis=0)
-        for member, mixture in zip(self.members, mixtures, strict=True):
-            member.learn(verdict, [mixture])
-        part = min(float(heard.sum() / verdict.row_weights.sum()), 1.0)
-        self.between.update(np.average(lost, axis=1, weights=heard), None if part > 1.0 - 1e-12 else np.full(2, part))
-
-    def _lost(self, verdict: Verdict, mixtures: list[Floats]) -> Floats:
-        assert isinstance(verdict.score, ClassScore)
-        return verdict.score.blend_losses(verdict.targets, np.stack(mixtures))
+        total = heard.sum()
+        part = min(float(total / verdict.row_weights.sum()), 1.0)
+        self.between.update(lost @ heard / total, None if part > 1.0 - 1e-12 else np.full(2, part))
 
     def learn_rows(self, verdict: Verdict) -> Floats:
+        assert isinstance(verdict.score, ClassScore)
         played = [member.learn_rows(verdict) for member in self.members]
-        mixtures = [averaged(verdict.predictions, verdict.awake, weights) for weights in played]
-        lost = self._lost(verdict, mixtures)
+        mixtures = np.stack([averaged(verdict.predictions, verdict.awake, weights) for weights in played])
+        lost = verdict.score.blend_losses(verdict.targets, mixtures)
         heard = verdict.row_weights * verdict.awake.any(axis=0)
         trust = self.between.run(np.ascontiguousarray(lost.T), np.repeat(heard[:, np.newaxis], 2, axis=1))
         return trust[:, :1] * played[0] + trust[:, 1:] * played[1]

@@ -135,9 +135,12 @@ class ClassScore:
             rows = np.arange(len(y))
             rivals = mixture.copy()
             rivals[rows, y] = -1.0
-            rival = rivals.argmax(axis=1)
-            charged = (1.0 + predictions[:, rows, rival] - predictions[:, rows, y]) / 2.0
-            return np.where(mixture[rows, y] - rivals[rows, rival] < SAFE_MARGIN, charged, 0.0)
+            slope = np.zeros_like(mixture)
+            unsafe = mixture[rows, y] - rivals.max(axis=1) < SAFE_MARGIN
+            slope[rows, rivals.argmax(axis=1)] = 0.5
+            slope[rows, y] = -0.5
+            charged: Floats = np.einsum("end,nd->en", predictions, slope)
+            return (charged + 0.5) * unsafe
         if self._own is None:
             return self.loss(y, predictions)
         losses = np.stack([_own_loss(self._own, y, of_expert) for of_expert in predictions])
@@ -151,7 +154,9 @@ class ClassScore:
         Mistakes alone would not mind a mixture that is right but never sure; the Brier score alone would prefer one
         that is wrong more often, but less sure of it.
         """
-        return (zero_one(y, mixtures) + brier(y, mixtures)) / 2.0
+        squares = np.einsum("mnd,mnd->mn", mixtures, mixtures)
+        brier_score: Floats = (squares + 1.0) / 2.0 - mixtures[:, np.arange(len(y)), y]
+        return (zero_one(y, mixtures) + brier_score) / 2.0
 
     def mixture_loss(self, y: NDArray[np.intp], mixture: Floats) -> Floats:
         """Losses (n_rows,) of what was issued."""

@@ -23,6 +23,10 @@ def random_rows(n_experts, n_rows, seed=0):
     return rng.dirichlet(np.ones(3), size=(n_experts, n_rows)), rng.integers(0, 3, n_rows)
 
 
+def now(weighting):
+    return weighting.mean(weighting.parts())
+
+
 def margin_loss(p, y):
     return np.maximum(SAFE_MARGIN - (p[y] - np.delete(p, y).max()), 0.0)
 
@@ -67,13 +71,12 @@ def test_committee_that_is_right_together_is_blended(each_row):
         for start in range(0, 600, 5):
             rows = slice(start, start + 5)
             verdict = verdict_of(said[:, rows], truth[rows])
-            mixture = averaged(verdict.predictions, verdict.awake, weighting.weights())
+            mixture = averaged(verdict.predictions, verdict.awake, now(weighting))
             hits.extend(mixture.argmax(axis=1) == truth[rows])
             if each_row:
                 weighting.learn_rows(verdict)
             else:
-                parts = [averaged(verdict.predictions, verdict.awake, part) for part in weighting.parts()]
-                weighting.learn(verdict, parts)
+                weighting.learn(verdict, weighting.parts(), mixture)
         return np.mean(hits[200:])
 
     blended, followed = right(FollowAndBlend(LongTermMemory())), right(Charging(LongTermMemory(), linear=False))
@@ -92,8 +95,8 @@ def test_it_follows_at_once_where_one_expert_is_right_at_a_time():
         for at in range(1200):
             truth = np.array([at // 300 % 2])
             verdict = verdict_of(said, truth)
-            cost += 1.0 - averaged(said, verdict.awake, weighting.weights())[0, truth[0]]
-            weighting.learn(verdict, [averaged(said, verdict.awake, part) for part in weighting.parts()])
+            cost += 1.0 - averaged(said, verdict.awake, now(weighting))[0, truth[0]]
+            weighting.learn(verdict, weighting.parts(), said[0])
         costs.append(cost)
     assert costs[0] < 1.5 * costs[1] + 1.0
 
@@ -112,23 +115,43 @@ def test_rows_one_by_one_are_the_same_as_rounds_of_one_row():
     np.testing.assert_allclose(played, one_by_one, rtol=1e-9)
     np.testing.assert_allclose(played.sum(axis=1), 1.0)
     assert (played[~awake.T & awake.T.any(axis=1, keepdims=True)] == 0.0).all()
-    np.testing.assert_allclose(together.weights(), apart.weights(), rtol=1e-9)
+    np.testing.assert_allclose(now(together), now(apart), rtol=1e-9)
+
+
+@pytest.mark.parametrize("asleep", [[], [0, 3]])
+@pytest.mark.parametrize("n_classes", [1, 2, 3, 7])
+def test_compiled_charges_are_the_same(n_classes, asleep, monkeypatch):
+    rng = np.random.default_rng(0)
+    said = rng.dirichlet(np.full(n_classes, 0.3), size=(5, 200))
+    said[:, :10] = 0.0  # nobody gives any class a chance
+    truth = rng.integers(0, n_classes, 200)
+    score = ClassScore("auto", n_classes, average=True)
+    awake = np.ones((5, 200), dtype=bool)
+    awake[asleep], said[asleep] = False, 0.0
+    verdict = Verdict(score, truth, said, awake, np.ones(200))
+    parts = rng.dirichlet(np.ones(5), size=2)
+    charged, lost = verdict.blend(parts)
+    np.testing.assert_array_equal(verdict.row_losses, score.losses(truth, said, None))
+    monkeypatch.setattr("ltm_sklearn._weighting.kernel", None)
+    expected_charged, expected_lost = verdict.blend(parts)
+    np.testing.assert_allclose(charged, expected_charged, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(lost, expected_lost, rtol=0, atol=1e-12)
 
 
 def test_experts_that_sleep_join_and_leave():
     weighting = FollowAndBlend(FixedShare())
     weighting.begin(2)
     for n_experts in (2, 3, 4, 3):
-        if n_experts != len(weighting.weights()):
-            _ = weighting.add(None) if n_experts > len(weighting.weights()) else weighting.drop(1)
+        if n_experts != len(now(weighting)):
+            _ = weighting.add(None) if n_experts > len(now(weighting)) else weighting.drop(1)
         said, truth = random_rows(n_experts, 5, seed=n_experts)
         awake = np.ones((n_experts, 5), dtype=bool)
         awake[0, 2:] = False
         verdict = verdict_of(said, truth, awake)
-        weighting.learn(verdict, [averaged(said, awake, part) for part in weighting.parts()])
+        weighting.learn(verdict, weighting.parts(), said[0])
         assert weighting.parts().shape == (2, n_experts)
         np.testing.assert_allclose(weighting.parts().sum(axis=1), 1.0)
-        np.testing.assert_allclose(weighting.weights().sum(), 1.0)
+        np.testing.assert_allclose(now(weighting).sum(), 1.0)
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,9 @@ from ..experts._validation import Floats
 from ._window import SlidingWindow
 
 
+_PLAIN = (type(None), bool, int, float, str)
+
+
 @dataclass(frozen=True)
 class SklearnModels:
     """Predicts with, trains, copies and makes scikit-learn estimators."""
@@ -23,7 +26,7 @@ class SklearnModels:
 
     def fresh(self, source: str) -> Any:
         """An untrained copy; one that only knows ``fit`` gets a sliding window."""
-        model = copy.deepcopy(self.estimators[source])
+        model = _untrained_copy(self.estimators[source])
         return model if hasattr(model, "partial_fit") else SlidingWindow(model)
 
     def copy(self, model: Any) -> Any:
@@ -73,6 +76,12 @@ class SklearnModels:
     def salvaged(self, source: str, model: Any) -> Any:
         """A sliding window that cannot be fitted yet keeps its rows; any other model may be neither here nor there."""
         return model if isinstance(model, SlidingWindow) else self.fresh(source)
+
+
+def _untrained_copy(estimator: Any) -> Any:
+    """Not deep where there is nothing deep: all young learners begin afresh at each snapshot."""
+    plain = all(isinstance(value, _PLAIN) for value in vars(estimator).values())
+    return copy.copy(estimator) if plain else copy.deepcopy(estimator)
 
 
 def training_method(estimator: Any) -> str:

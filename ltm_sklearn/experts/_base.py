@@ -25,8 +25,10 @@ ROUNDING_OF_MIXTURE = 1e-14
 def normalise(weights: Floats) -> Floats:
     """Scale the last axis to sum to one; uniform where nothing is left."""
     total = weights.sum(axis=-1, keepdims=True)
-    uniform = np.full_like(weights, 1.0 / weights.shape[-1])
-    return np.divide(weights, total, out=uniform, where=~(total <= TINY))  # not `>`, which would hide a NaN
+    left = ~(total <= TINY)  # not `>`, which would hide a NaN
+    if left.all():
+        return weights / total
+    return np.divide(weights, total, out=np.full_like(weights, 1.0 / weights.shape[-1]), where=left)
 
 
 def softmax(log_weights: Floats) -> Floats:
@@ -304,6 +306,8 @@ class ExpertAlgorithm(BaseEstimator, ABC):
     def _kernel(self) -> Any:
         """The compiled kernel, or None if a subclass from elsewhere has changed the rule that it knows."""
         ours = f"{__package__}."
+        if type(self).__module__.startswith(ours):
+            return kernel
         foreign = (cls for cls in type(self).__mro__ if issubclass(cls, ExpertAlgorithm))
         foreign = (cls for cls in foreign if not cls.__module__.startswith(ours))
         names = (name for cls in foreign for name in vars(cls) if name != "_abc_impl")

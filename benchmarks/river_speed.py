@@ -1,0 +1,136 @@
+"""What a round costs beyond the experts themselves, beside River's own ensembles, in one run.
+
+A round is ``predict_one`` and ``learn_one`` of one row. The experts are dummies that answer at once, so that the rest
+is the ensemble's own work. Each repetition times the bare experts, the peer and ours one after the other; the figures
+are medians.
+
+    python benchmarks/river_speed.py
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from report import provenance, save_table
+from river import base, ensemble
+
+from ltm_sklearn.river import LongTermMemoryClassifier, LongTermMemoryRegressor
+
+N_ROUNDS, REPEATS, N_FEATURES, SEED = 5000, 15, 5, 0
+
+
+class SaysNumber(base.Regressor):
+    """Always the same number."""
+
+    def __init__(self, value: float = 0.0) -> None:
+        self.value = value
+
+    def learn_one(self, x: Any, y: Any) -> None:
+        pass
+
+    def predict_one(self, x: Any) -> float:
+        return self.value
+
+
+class SaysChances(base.Classifier):
+    """Always the same probabilities."""
+
+    def __init__(self, chance: float = 0.5) -> None:
+        self.chance = chance
+
+    def learn_one(self, x: Any, y: Any) -> None:
+        pass
+
+    def predict_proba_one(self, x: Any) -> dict[bool, float]:
+        return {True: self.chance, False: 1.0 - self.chance}
+
+
+def bare(experts: list[Any], rows: list[Any], ask: str) -> float:
+    """Microseconds a round of asking and training each expert once."""
+    asks, learns = [getattr(expert, ask) for expert in experts], [expert.learn_one for expert in experts]
+    start = time.perf_counter()
+    for x, y in rows:
+        for ask_one in asks:
+            ask_one(x)
+        for learn_one in learns:
+            learn_one(x, y)
+    return (time.perf_counter() - start) / len(rows) * 1e6
+
+
+def ensembled(model: Any, rows: list[Any]) -> float:
+    """Microseconds a round."""
+    start = time.perf_counter()
+    for x, y in rows:
+        model.predict_one(x)
+        model.learn_one(x, y)
+    return (time.perf_counter() - start) / len(rows) * 1e6
+
+
+def compare(
+    experts: list[Any], ask: str, makers: dict[str, Callable[[list[Any]], Any]], targets: list[Any], rng: Any
+) -> tuple[float, dict[str, float]]:
+    """Median cost of the bare experts, and of each ensemble beyond it."""
+    rows = [({f"x{at}": float(value) for at, value in enumerate(rng.random(N_FEATURES))}, y) for y in targets]
+    costs: dict[str, list[float]] = {name: [] for name in makers}
+    alone = []
+    for _ in range(REPEATS):
+        alone.append(bare(experts, rows, ask))
+        for name, make in makers.items():
+            costs[name].append(ensembled(make(experts), rows) - alone[-1])
+    return float(np.median(alone)), {name: float(np.median(each)) for name, each in costs.items()}
+
+
+def main() -> None:
+    rng = np.random.default_rng(SEED)
+    kinds: list[tuple[str, Any, str, str, dict[str, Any], list[Any]]] = [
+        (
+            "regression",
+            SaysNumber,
+            "predict_one",
+            "EWARegressor",
+            {
+                "EWARegressor": ensemble.EWARegressor,
+                "ours": lambda experts: LongTermMemoryRegressor(experts, memory=None),
+                "ours, with memory": LongTermMemoryRegressor,
+            },
+            rng.random(N_ROUNDS).tolist(),
+        ),
+        (
+            "classification",
+            SaysChances,
+            "predict_proba_one",
+            "VotingClassifier",
+            {
+                "VotingClassifier": ensemble.VotingClassifier,
+                "ours": lambda experts: LongTermMemoryClassifier(experts, memory=None),
+                "ours, with memory": LongTermMemoryClassifier,
+            },
+            (rng.random(N_ROUNDS) < 0.5).tolist(),
+        ),
+    ]
+    table = []
+    for kind, expert, ask, peer, makers, targets in kinds:
+        for n_experts in (5, 20):
+            experts = [expert(value) for value in rng.random(n_experts).tolist()]
+            alone, costs = compare(experts, ask, makers, targets, rng)
+            ratio = costs["ours"] / costs[peer]
+            line = [kind, n_experts, f"{alone:.2f}", peer, *(f"{cost:.2f}" for cost in costs.values()), f"{ratio:.2f}"]
+            table.append(line)
+            print(line, flush=True)
+    header = ["", "experts", "bare experts", "peer", "peer's overhead", "ours", "ours, with memory", "ours / peer"]
+    notes = [
+        f"Microseconds a round (`predict_one` and `learn_one` of one row with {N_FEATURES} features), medians of "
+        f"{REPEATS} repetitions of {N_ROUNDS} rounds, seed {SEED}; overhead is what comes on top of asking and "
+        "training each expert once. With memory there are at least twice as many learners, and snapshots, to ask and "
+        "train, and copies of them are made and compared: that is work too, but it is not in the bare experts.",
+        "Made by `river_speed.py`.",
+        provenance("river"),
+    ]
+    print(save_table("river_speed", header, table, notes))
+
+
+if __name__ == "__main__":
+    main()
