@@ -133,7 +133,7 @@ class Engine:
 
     def weights(self) -> Floats:
         """The experts' weights now."""
-        return self.weighting.mean(self.weighting.parts())
+        return self.weighting.chosen(self.weighting.parts())
 
     def leader(self) -> Expert:
         """The expert with the largest weight, of those that can predict if there are any."""
@@ -167,7 +167,7 @@ class Engine:
                 if not awake[seat].all() and not self.is_infant(experts[seat]):
                     reports.append(self.report(experts[seat], "predict", failure))
         parts = self.weighting.parts()
-        weights = self.weighting.mean(parts)
+        weights = self.weighting.chosen(parts)
         mixture = self._combined(predictions, awake, weights)
         return Issued(experts, predictions, awake, weights, parts, mixture, errors, reports)
 
@@ -297,7 +297,7 @@ class Engine:
             mixture = self._combined(verdict.predictions, verdict.awake, played)
             return Settled(verdict.losses, verdict.part, mixture, played.mean(axis=0))
         weighting.learn(verdict, issued.parts, issued.mixture)
-        return Settled(verdict.losses, verdict.part, issued.mixture, weighting.mean(weighting.parts()))
+        return Settled(verdict.losses, verdict.part, issued.mixture, weighting.chosen(weighting.parts()))
 
     def _book(self, issued: Issued, settled: Settled, lost: float, n_rounds: int) -> None:
         """Keep the experts' accounts, and the record."""

@@ -13,6 +13,7 @@ from ._engine import Engine
 from ._models import Models
 from ._weighting import FollowAndBlend
 from .experts import LongTermMemory
+from .experts._long_term_memory import PatientMemory
 from .losses import ClassScore, TargetScore
 
 kernel: ModuleType | None
@@ -65,7 +66,8 @@ def _voices(weighting: Any) -> tuple[list[Any], Any]:
 
 
 def _voice(algorithm: Any) -> tuple[Any, Any]:
-    plain = type(algorithm) is LongTermMemory and algorithm.horizon is None  # a horizon is watched by its own code
+    # a horizon is watched by the algorithm's own code
+    plain = type(algorithm) in (LongTermMemory, PatientMemory) and algorithm.horizon is None
     return algorithm, algorithm._compiled_rounds() if plain else None
 
 

@@ -41,17 +41,18 @@ cdef class Voice:
 
 
 cdef class Row:
-    """The experts' seats, what they said of the row that was asked about last, and their weights now."""
+    """The experts' seats, and what they said of the row that was asked about last."""
 
     cdef list asks
     cdef list learns
     cdef list live
     cdef list voices
-    cdef Voice between  #: weighs two voices against each other; None if there is one
+    cdef Voice between  #: says which of two voices to trust; None if there is one
+    cdef Py_ssize_t trusted  #: which voice
     cdef Py_ssize_t n_experts, n_outputs
     cdef double[:, ::1] said
-    cdef double[:, ::1] mixtures  #: of each voice, then of all
-    cdef double[::1] weights, losses
+    cdef double[:, ::1] mixtures  #: of each voice
+    cdef double[::1] losses
     cdef double[:, ::1] accounts
     cdef dict x  #: a copy of that row; None where nothing is known
 
@@ -62,22 +63,16 @@ cdef class Row:
         self.voices = [Voice(*voice, self.n_experts) for voice in voices]
         self.between = None if between is None else Voice(*between, 2)
         self.said = np.empty((self.n_experts, n_outputs))
-        self.mixtures = np.empty((len(voices) + 1, n_outputs))
-        self.weights = np.empty(self.n_experts)
+        self.mixtures = np.empty((len(voices), n_outputs))
         self.losses = np.empty(self.n_experts)
         self.x = None
-        self.weigh()
+        self.trust()
 
-    cdef weigh(self):
-        """The experts' weights."""
-        cdef Py_ssize_t i
-        cdef Voice one = self.voices[0], other
-        self.weights[:] = one.weights
-        if self.between is not None:
-            other = self.voices[1]
-            for i in range(self.n_experts):
-                self.weights[i] = (self.between.weights[0] * one.weights[i]
-                                   + self.between.weights[1] * other.weights[i])
+    cdef trust(self):
+        """Choose a voice."""
+        self.trusted = 0
+        if self.between is not None and self.between.weights[1] > self.between.weights[0]:
+            self.trusted = 1
 
     cdef bint hear(self, Py_ssize_t i, answer) except -1:
         """Note what an expert said; whether it is an answer."""
@@ -85,7 +80,7 @@ cdef class Row:
 
     cdef bint ask(self, x) except -1:
         """Ask all experts, unless this row was the last one; whether all answered."""
-        cdef Py_ssize_t i, v
+        cdef Py_ssize_t i
         cdef Voice voice
         if self.x is not None:
             try:
@@ -100,17 +95,14 @@ cdef class Row:
                     return False
         except Exception:  # the engine will ask again, and report it
             return False
-        if self.between is not None:
-            for v in range(2):
-                voice = self.voices[v]
-                self.mix(voice.weights, &self.mixtures[v, 0])
-        self.mix(self.weights, self.mixture())
+        for i, voice in enumerate(self.voices):
+            self.mix(voice.weights, &self.mixtures[i, 0])
         if type(x) is dict:
             self.x = (<dict> x).copy()  # a copy, as the caller may use his dictionary for other rows
         return True
 
     cdef double *mixture(self) noexcept:
-        return &self.mixtures[len(self.voices), 0]
+        return &self.mixtures[self.trusted, 0]
 
     cdef void mix(self, const double[::1] weights, double *mixture) noexcept:
         cdef Py_ssize_t i, j
@@ -129,11 +121,12 @@ cdef class Row:
             voice.learn()
         if self.between is not None:
             self.between.learn()
-        self.weigh()
+        self.trust()
+        voice = self.voices[self.trusted]
         for i in range(self.n_experts):
             accounts[0, i] += 1.0
             accounts[1, i] += self.losses[i]
-            accounts[2, i] += self.weights[i]
+            accounts[2, i] += voice.weights[i]
             accounts[3, i] += 1.0
             accounts[4, i] += self.losses[i]
         self.x = None

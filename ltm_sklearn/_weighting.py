@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from .experts import ExpertAlgorithm, LongTermMemory
+from .experts import ExpertAlgorithm
 from .experts._base import restrict
+from .experts._long_term_memory import PatientMemory
 from .experts._validation import Floats
 from .losses import SAFE_MARGIN, ClassScore, TargetScore
 
@@ -112,8 +113,8 @@ class Weighting(Protocol):
     def parts(self) -> Floats:
         """The weights of each algorithm that takes part, (n_parts, n_experts)."""
 
-    def mean(self, parts: Floats) -> Floats:
-        """What is played, (n_experts,): a mean of the parts as they are now."""
+    def chosen(self, parts: Floats) -> Floats:
+        """What is played, (n_experts,): one of the parts as they are now."""
 
     def learn(self, verdict: Verdict, parts: Floats, mixture: Floats) -> None:
         """A round, in which the parts and their mixture were issued."""
@@ -149,7 +150,7 @@ class Charging:
     def parts(self) -> Floats:
         return self.algorithm._current_weights()[np.newaxis]
 
-    def mean(self, parts: Floats) -> Floats:
+    def chosen(self, parts: Floats) -> Floats:
         return parts[0]
 
     def learn(self, verdict: Verdict, parts: Floats, mixture: Floats) -> None:
@@ -188,16 +189,17 @@ class Charging:
 
 
 class FollowAndBlend:
-    """Two algorithms, and a third that weighs one against the other.
+    """Two algorithms, and a third that says which of them to trust; its weights are played as they are.
 
     One is charged the experts' mistakes and *follows* whoever is right now; the other is charged a loss of its own
     mixture, made linear, and *blends* experts that are right together. Which of them is better depends on the stream:
-    where concepts return, one expert is right and the others are not; elsewhere several are right in turns.
+    where concepts return, one expert is right and the others are not; elsewhere several are right in turns. The mean of
+    both would be worse than either while a concept changes, as one of them finds the new expert before the other.
     """
 
     def __init__(self, algorithm: ExpertAlgorithm) -> None:
         self.members = [Charging(algorithm, linear=False), Charging(clone(algorithm), linear=True)]
-        self.between = LongTermMemory(prior=TRUST)
+        self.between = PatientMemory(prior=TRUST)
 
     def begin(self, n_experts: int) -> None:
         self.between.weights(2)
@@ -207,9 +209,9 @@ class FollowAndBlend:
     def parts(self) -> Floats:
         return np.concatenate([member.parts() for member in self.members])
 
-    def mean(self, parts: Floats) -> Floats:
-        mean: Floats = self.between._current_weights() @ parts
-        return mean
+    def chosen(self, parts: Floats) -> Floats:
+        weights: Floats = parts[int(self.between._current_weights().argmax())]
+        return weights
 
     def learn(self, verdict: Verdict, parts: Floats, mixture: Floats) -> None:
         charged, lost = verdict.blend(parts)
@@ -228,7 +230,7 @@ class FollowAndBlend:
         lost = verdict.score.blend_losses(verdict.targets, mixtures)
         heard = verdict.row_weights * verdict.awake.any(axis=0)
         trust = self.between.run(np.ascontiguousarray(lost.T), np.repeat(heard[:, np.newaxis], 2, axis=1))
-        return trust[:, :1] * played[0] + trust[:, 1:] * played[1]
+        return np.where(trust[:, 1:] > trust[:, :1], played[1], played[0])
 
     def prior(self, at: int) -> float:
         return self.members[0].prior(at)

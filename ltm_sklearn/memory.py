@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from collections import deque
 from collections.abc import Sequence
 from math import sqrt
 from statistics import median
@@ -176,7 +175,7 @@ class Remembering:
         self.rows = 0  #: since the last snapshot
         self.ring: list[tuple[str, Any]] = []  #: copies of the best learner and their sources, the oldest first
         self.rows_since_copy = 0
-        self.recent: deque[tuple[Any, Any]] = deque()  #: batches of rows and targets on which snapshots are compared
+        self.recent: list[tuple[Any, Any]] = []  #: batches of rows and targets on which snapshots are compared
         self.n_recent = 0  #: rows in them
 
     def begin(self, pool: Pool, models: Models) -> None:
@@ -218,7 +217,7 @@ class Remembering:
         self.recent.append((X, targets))
         self.n_recent += len(targets)
         while self.n_recent - len(self.recent[0][1]) >= ROWS_TO_COMPARE:
-            self.n_recent -= len(self.recent.popleft()[1])
+            self.n_recent -= len(self.recent.pop(0)[1])
 
     def _restart(self, pool: Pool, models: Models) -> None:
         """Begin to count anew, and let the young learners begin afresh."""

@@ -92,7 +92,7 @@ class SaysNumber(base.Regressor):
 
 
 def test_constant_experts_are_weighted_as_the_algorithm_does():
-    model = LongTermMemoryClassifier([Says("a"), Says("b"), Says("c")], memory=None)
+    model = LongTermMemoryClassifier([Says("a"), Says("b"), Says("c")], loss="zero_one", memory=None)
     algorithm = LongTermMemory()
     rng = np.random.default_rng(0)
     for _ in range(100):

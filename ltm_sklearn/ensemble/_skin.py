@@ -12,7 +12,6 @@ from .._rows import last_rows, stacked
 from ..experts._validation import Floats
 from ._window import SlidingWindow
 
-
 _PLAIN = (type(None), bool, int, float, str)
 
 

@@ -236,3 +236,9 @@ class LongTermMemory(ExpertAlgorithm):
             return super()._play_rounds(losses, confidence)
         own = rounds.run(losses, confidence)
         return own if confidence is None else restrict(own, confidence)
+
+
+class PatientMemory(LongTermMemory):
+    """With slow trackers only: for choices that a short run of luck should not decide."""
+
+    _tracker_rates = TRACKER_RATES[:2]

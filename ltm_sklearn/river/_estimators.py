@@ -28,7 +28,8 @@ class LongTermMemoryClassifier(RiverEnsemble, base.MiniBatchClassifier):
     algorithm
         Any of `ltm_sklearn.experts`. None: `LongTermMemory()`.
     loss
-        What the experts are charged: "auto" (mistakes), "zero_one", "brier", "log", or a function.
+        What the experts are charged: "zero_one" (mistakes), "brier", "log", or a function. "auto" is mistakes and,
+        where predictions are averaged, the experts are followed or blended, whichever has been better.
     combine
         "average", "leader" or "sample".
     memory
@@ -53,7 +54,7 @@ class LongTermMemoryClassifier(RiverEnsemble, base.MiniBatchClassifier):
     ... ])
     >>> stream = stagger(order="random", length=250, n_segments=8, seed=0)
     >>> evaluate.progressive_val_score(stream, model, metrics.Accuracy())
-    Accuracy: 91.05%
+    Accuracy: 90.55%
     """
 
     _classes: dict[Any, int]

@@ -90,7 +90,7 @@ class ExpertSelectionClassifier(_Selection, ModelSelectionClassifier):
     ...     [linear_model.LogisticRegression(), naive_bayes.GaussianNB()], algorithm=FixedShare()
     ... )
     >>> evaluate.progressive_val_score(datasets.Phishing(), model, metrics.Accuracy())
-    Accuracy: 88.24%
+    Accuracy: 89.20%
     >>> type(model["ExpertSelectionClassifier"].best_model).__name__
     'LogisticRegression'
     """
@@ -131,7 +131,7 @@ class ExpertSelectionRegressor(_Selection, ModelSelectionRegressor):
     ...     [linear_model.LinearRegression(optimizer=optim.SGD(lr=lr)) for lr in [1e-4, 1e-3, 1e-2]]
     ... )
     >>> evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
-    MAE: 1.319678
+    MAE: 1.200549
     """
 
     def __init__(
