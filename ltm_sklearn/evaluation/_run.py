@@ -50,10 +50,10 @@ class Run:
         y = batch.y.tolist()
         rows = self._rows(batch, self.n_predicted)
         leaders = [getattr(contestant.model, "leader_", None) for contestant in self._contestants.values()]
-        chances: list[Floats | None] = [None] * len(leaders)
-        if self._is_class and self._probabilities:
-            chances = self._all("chances", rows, y)
         answers = self._all("predict", rows)
+        chances: list[Floats | None] = [None] * len(leaders)
+        if self._is_class and self._probabilities:  # after that, as a model may keep what it said: the first is timed
+            chances = self._all("chances", rows, y)
         self._books.add(Said(y, answers, chances, leaders, batch.concept, in_force))
         if self._is_class:
             self._books.majority.predict(y)
