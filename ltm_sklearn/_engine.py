@@ -277,8 +277,14 @@ class Engine:
     def note(self, reports: list[Report]) -> None:
         """Warn of failures in a round, which is complete by now: a warning may be made an error."""
         if reports:
-            self.warn(reports)
-            self._reported.update({report.key: self.n_rounds for report in reports})
+            try:
+                self.warn(reports)
+            finally:
+                self.noted(reports)
+
+    def noted(self, reports: list[Report]) -> None:
+        """Remember failures that were warned of."""
+        self._reported.update({report.key: self.n_rounds for report in reports})
 
     def remember(self, models: Models, X: Any, targets: Any, losses: list[float]) -> list[Report]:
         """Let the memory do what is due after a round in which the live learners lost ``losses``."""

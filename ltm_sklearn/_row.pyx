@@ -8,10 +8,20 @@ from libc.math cimport INFINITY, isfinite, log
 
 from .experts._kernel cimport MemoryRounds
 
+from numbers import Real
+
 import numpy as np
 
 #: Losses of classes.
 ZERO_ONE, BRIER, LOG = range(3)
+
+
+cdef bint all_fixed(dict x):
+    """Whether no value can change in its place."""
+    for value in x.values():
+        if not (value is None or isinstance(value, (float, int, str, np.generic))):
+            return False
+    return True
 
 
 cdef class Voice:
@@ -97,7 +107,7 @@ cdef class Row:
             return False
         for i, voice in enumerate(self.voices):
             self.mix(voice.weights, &self.mixtures[i, 0])
-        if type(x) is dict:
+        if type(x) is dict and all_fixed(<dict> x):
             self.x = (<dict> x).copy()  # a copy, as the caller may use his dictionary for other rows
         return True
 
@@ -158,7 +168,7 @@ cdef class ClassRow(Row):
     def __init__(self, asks, learns, live, voices, between, accounts, dict classes, int loss, double rounding,
                  double smallest, double safe_margin):
         super().__init__(asks, learns, live, voices, between, accounts, len(classes))
-        self.classes, self.labels, self.loss = classes, list(classes), loss
+        self.classes, self.labels, self.loss = dict(classes), list(classes), loss
         self.rounding, self.smallest, self.safe_margin = rounding, smallest, safe_margin
 
     cdef bint hear(self, Py_ssize_t i, answer) except -1:
@@ -241,7 +251,7 @@ cdef class ClassRow(Row):
         cdef Py_ssize_t i
         cdef double[::1] counts
         cdef Voice voice = self.voices[0]
-        if not self.ask(x):
+        if truth >= self.n_outputs or not self.ask(x):
             return None
         for i in range(self.n_experts):
             self.losses[i] = voice.charged[i] = self.lost(&self.said[i, 0], truth, self.loss)
@@ -308,7 +318,7 @@ cdef class TargetRow(Row):
         cdef Py_ssize_t i
         cdef double target, slope, beyond, mixture, least = INFINITY, most = -INFINITY, widest
         cdef Voice voice = self.voices[0]
-        if not isinstance(y, (float, int)):
+        if not isinstance(y, (float, int)) and not isinstance(y, Real):
             return None
         target = y
         if not isfinite(target) or not self.ask(x):

@@ -93,10 +93,10 @@ class ClassScore:
         self._own = loss if callable(loss) else None
         self.loss = loss if callable(loss) else CLASS_LOSSES["zero_one" if loss == "auto" else loss]
 
-    def grow(self, n_classes: int) -> None:
-        """Make room for classes that were not known."""
-        if n_classes > self.n_outputs:
-            self.counts = np.append(self.counts, np.zeros(n_classes - self.n_outputs))
+    def resize(self, n_classes: int) -> None:
+        """Make room for classes that were not known, or forget the last ones."""
+        if n_classes != self.n_outputs:
+            self.counts = np.append(self.counts, np.zeros(max(n_classes - self.n_outputs, 0)))[:n_classes]
             self.n_outputs = n_classes
 
     def observe(self, y: NDArray[np.intp]) -> None:

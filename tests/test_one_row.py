@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 
 pytest.importorskip("river")
@@ -205,3 +206,70 @@ def test_horizon_is_watched():
     with pytest.raises(ValueError, match="exceed the horizon of 20"):
         model.learn_one(*rows[20])
     assert pickle.dumps(model) == before
+
+
+class Strict(naive_bayes.GaussianNB):
+    """Refuses rows that are no numbers."""
+
+    def predict_proba_one(self, x):
+        if isinstance(x["a"], str):
+            raise TypeError("no numbers")
+        return super().predict_proba_one(x)
+
+    def learn_one(self, x, y):
+        if isinstance(x["a"], str):
+            raise TypeError("no numbers")
+        super().learn_one(x, y)
+
+
+@pytest.mark.parametrize("on_error", ["warn", "raise"])
+@pytest.mark.filterwarnings("ignore::ltm_sklearn.ensemble.ExpertWarning")
+def test_label_of_a_refused_row_is_not_kept(on_error):
+    model = LongTermMemoryClassifier([Strict(), Strict()], memory=None, on_error=on_error)
+    for at in range(60):
+        model.learn_one({"a": float(at % 2)}, at % 2)
+    model.predict_one({"a": 0.0})  # there is a compiled row now
+    before = pickle.dumps(model)
+    for label in range(2, 300):
+        with pytest.raises((ValueError, TypeError)):
+            model.learn_one({"a": "bad"}, label)
+    assert pickle.dumps(model) == before
+    for label in range(299, 1, -1):
+        model.learn_one({"a": float(label)}, label)
+    assert set(model.predict_proba_one({"a": 0.0})) == set(range(300))
+
+
+def test_label_that_cannot_be_one_changes_nothing():
+    model = LongTermMemoryClassifier([naive_bayes.GaussianNB()], memory=None)
+    for at in range(30):
+        model.learn_one({"a": float(at % 2)}, at % 2)
+    before = pickle.dumps(model)
+    with pytest.raises(ValueError, match="not hashable"):
+        model.learn_many(pd.DataFrame({"a": [1.0, 2.0]}), ["new", [1]])
+    for missing in (None, float("nan"), np.float32("nan"), pd.NA, pd.NaT):
+        with pytest.raises(ValueError, match="the label is"):
+            model.learn_one({"a": 1.0}, missing)
+    assert pickle.dumps(model) == before
+
+
+@pytest.mark.parametrize("kind", [float, np.float64, np.float32, np.int64, int])
+def test_targets_of_numpy_are_compiled_too(kind):
+    model = LongTermMemoryRegressor([ReadsNumber("a"), ReadsNumber("b")], memory=None)
+    for x, y in numbers(30):
+        model.learn_one(x, kind(y))
+    assert model._engine.row is not None
+
+
+def test_value_that_changes_in_its_place_is_asked_about_again():
+    class Lists(ReadsNumber):
+        def predict_one(self, x):
+            return float(x["list"][0])
+
+    model = LongTermMemoryRegressor([Lists()], memory=None)
+    for at in range(10):
+        model.learn_one({"list": [at]}, float(at))
+    values = [3.0]
+    x = {"list": values}
+    assert model.predict_one(x) == pytest.approx(3.0)
+    values[0] = 5.0
+    assert model.predict_one(x) == pytest.approx(5.0)

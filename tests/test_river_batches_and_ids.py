@@ -26,6 +26,7 @@ from river import (
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 
 from ltm_sklearn import Snapshots
+from ltm_sklearn.ensemble import ExpertWarning
 from ltm_sklearn.experts import FixedShare, LongTermMemory
 from ltm_sklearn.river import (
     ExpertSelectionClassifier,
@@ -169,6 +170,36 @@ def test_bad_frames_are_named_and_change_nothing(y, w, message):
     assert pickle.dumps(model) == before
 
 
+def test_rows_without_weight_are_passed_over_and_a_bad_row_does_not_stop_the_others():
+    class Learns(Reads):
+        def __init__(self, feature="a"):
+            super().__init__(feature)
+            self.learned = []
+
+        def predict_proba_one(self, x):
+            return {1: 1.0}
+
+        def learn_one(self, x, y):
+            if "a" not in x:
+                raise KeyError("a")
+            self.learned.append(x["a"])
+
+    X = pd.DataFrame({"a": [1.0, 2.0, None, 4.0]})
+    model = LongTermMemoryClassifier([Learns(), Reads("b")], memory=None)
+    with pytest.warns(ExpertWarning, match="could not learn"):
+        model.learn_many(X.assign(b=1.0), [1, 1, 1, 1], w=[1.0, 0.0, 1.0, 1.0])
+    assert model.estimators_[0].learned == [1.0, 4.0]
+
+
+@pytest.mark.parametrize(
+    ("make", "wrong"),
+    [(LongTermMemoryClassifier, scaled_linear), (LongTermMemoryRegressor, naive_bayes.GaussianNB)],
+)
+def test_model_of_the_wrong_kind_is_named(make, wrong):
+    with pytest.raises(ValueError, match=r"model 0 \(\w+\) is no (classifier|regressor)"):
+        make([wrong()])
+
+
 def test_frames_pass_through_a_pipeline():
     columns, y = table(100)
     X = pd.DataFrame(columns)
@@ -283,6 +314,51 @@ def test_what_waits_is_saved():
     assert model.predict_proba_one(x) == again.predict_proba_one(x)
 
 
+@pytest.mark.parametrize("delayed", [False, True])
+def test_round_that_is_complete_is_not_done_again_if_warnings_are_errors(delayed):
+    class Fails(Reads):
+        def learn_one(self, x, y):
+            raise RuntimeError("not now")
+
+    model = LongTermMemoryClassifier([Reads("a"), Fails("a")], memory=None)
+    x = {"a": True}
+    if delayed:
+        model.predict_one(x, id=1)
+    with pytest.raises(ExpertWarning, match="'Fails' could not learn"):
+        model.learn_one(x, True, id=1 if delayed else None)
+    assert model.n_rounds_ == 1
+    if delayed:
+        with pytest.raises(ValueError, match="id 1 is not waiting"):
+            model.learn_one(x, True, id=1)
+
+
+def test_failure_is_reported_once_under_ids():
+    class Mute(Reads):
+        def predict_proba_one(self, x):
+            raise RuntimeError("no comment")
+
+    model = LongTermMemoryClassifier([Reads("a"), Mute("a")], memory=None)
+    with pytest.warns(ExpertWarning, match="'Mute' could not predict"):
+        model.predict_one({"a": True}, id=0)
+    for at in range(30):  # where warnings are errors
+        model.learn_one({"a": True}, True, id=at)
+        model.predict_one({"a": True}, id=at + 1)
+
+
+def test_clone_with_attributes_goes_on_by_itself():
+    model = LongTermMemoryClassifier([naive_bayes.GaussianNB()], memory=None)
+    for at in range(40):
+        model.learn_one({"a": float(at % 2)}, "pq"[at % 2])
+    model.predict_one({"a": 0.0}, id="waits")
+    copied = model.clone(include_attributes=True)
+    for _ in range(60):
+        copied.learn_one({"a": 5.0}, "new")
+    copied.learn_one({"a": 0.0}, "p", id="waits")
+    assert copied.predict_one({"a": 5.0}) == "new"
+    assert copied.n_rounds_ == 101
+    assert set(model.predict_proba_one({"a": 5.0})) == {"p", "q"}
+
+
 # Selection --------------------------------------------------------------------------------------------------------
 
 
@@ -326,6 +402,29 @@ def test_selection_by_a_metric_of_probabilities_and_with_models_that_have_nothin
     accuracy = evaluate.progressive_val_score(datasets.Phishing().take(300), model, metrics.Accuracy())
     assert accuracy.get() > 0.8
     assert not model.clone().models[0].class_counts
+
+
+def test_model_that_has_nothing_to_say_is_not_selected():
+    class Silent(Reads):
+        def predict_proba_one(self, x):
+            return {}
+
+    model = ExpertSelectionClassifier([Silent("a"), Reads("a")])
+    for _ in range(5):
+        model.learn_one({"a": True}, True)
+    assert model.predict_one({"a": True}) is True
+
+
+def test_selection_refuses_targets_that_are_missing():
+    classifier, regressor = (
+        ExpertSelectionClassifier([Reads("a"), Reads("b")]),
+        ExpertSelectionRegressor([scaled_linear(), scaled_linear()]),
+    )
+    for missing in (None, float("nan")):
+        with pytest.raises(ValueError, match="the label is"):
+            classifier.learn_one({"a": True, "b": True}, missing)
+        with pytest.raises(ValueError, match="the target is"):
+            regressor.learn_one({"a": 1.0}, missing)
 
 
 def test_selection_refuses_what_is_no_algorithm():

@@ -23,7 +23,7 @@ from sklearn.utils.validation import (
     check_is_fitted,
 )
 
-from .._engine import Engine
+from .._engine import Engine, ExpertWarning
 from .._models import Expert
 from .._pending import Pending
 from .._round import Issued
@@ -265,6 +265,7 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
         self._pending.check_new(ids)
         issued = self._issue(X)
         self._pending.hold(ids, last_rows(X, len(ids)), issued)
+        self._engine.noted(issued.reports)
         return self._decision(issued.mixture)
 
     def learn(self, ids: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -299,7 +300,11 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
                     models = self._models(self._estimators, self._routed("partial_fit", of_rows, {}))
                     X = _safe_indexing(part.X, part.rows)
                     issued = part.issued.recalled(part.rows, self._engine.experts, self._engine.score.n_outputs)
-                    self._learn(self._engine, models, X, y[part.at], targets[part.at], of_rows, issued)
+                    try:
+                        self._learn(self._engine, models, X, y[part.at], targets[part.at], of_rows, issued)
+                    except ExpertWarning:  # made an error; the round itself is complete
+                        self._pending.release([ids[at] for at in part.at])
+                        raise
                 self._pending.release([ids[at] for at in part.at])
         return self
 

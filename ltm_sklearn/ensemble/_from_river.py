@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, Reg
 from sklearn.utils.metadata_routing import _routing_enabled
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from .._river_models import kind_of, takes_weights
+from .._river_models import is_known, kind_of, takes_weights
 from ..experts._validation import Floats
 from ._validation import check_labels, check_numbers, check_rows, check_weights, class_indices
 
@@ -35,7 +35,7 @@ class FromRiver(MetaEstimatorMixin, BaseEstimator):
         rows: list[dict[str, Any]] = [{} for _ in columns[0]]
         for name, column in zip(names, columns, strict=True):
             for at, (row, value) in enumerate(zip(rows, column, strict=True)):
-                if _is_known(value):
+                if is_known(value):
                     if value in (math.inf, -math.inf):
                         raise ValueError(f"Input X contains infinity: row {at}, column {name!r}")
                     row[name] = value
@@ -300,12 +300,3 @@ def as_sklearn_model(model: Any) -> Any:
     wrapped = FromRiverClassifier(model) if kind == "classifier" else FromRiverRegressor(model)
     # River's models cannot say what they want of the metadata.
     return wrapped.set_partial_fit_request(sample_weight=takes_weights(model)) if _routing_enabled() else wrapped
-
-
-def _is_known(value: Any) -> bool:
-    if value is None:
-        return False
-    try:
-        return bool(value == value)
-    except TypeError:  # pandas.NA is neither equal to itself nor not
-        return False

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from .._river_models import last_step
 from ..experts._validation import Floats
 from ..streams._batches import as_dicts
 from ..streams._sources import table_of
@@ -129,7 +130,7 @@ class RiverContestant:
 
     def __init__(self, model: Any, delayed: bool) -> None:
         self.model = model
-        methods = (model.predict_one, model.learn_one)
+        methods = (last_step(model).predict_one, last_step(model).learn_one)
         self._by_id = delayed and all("id" in signature(method).parameters for method in methods)
         self._has_chances = hasattr(model, "predict_proba_one")
 
@@ -161,7 +162,7 @@ class RiverContestant:
 
 def contestant_of(name: Any, model: Any, delay: int, batch_size: int) -> Contestant:
     """A model that takes part; an error if it is of neither kind, or cannot keep so many rows waiting."""
-    room = getattr(model, "max_pending", None)
+    room = getattr(last_step(model), "max_pending", None)
     if delay and room is not None and room < delay + batch_size:
         raise ValueError(
             f"with delay={delay} up to {delay + batch_size} rows wait for their targets, but model {name!r} has "

@@ -11,10 +11,11 @@ from typing import Any, Self
 import numpy as np
 from river import base
 
-from .._engine import Engine
+from .._engine import Engine, ExpertWarning
 from .._models import Expert
 from .._one_row import row_of
 from .._pending import Pending
+from .._river_models import kind_of
 from .._round import Issued
 from .._shown import Shown
 from .._start import check_shared_parameters, fresh_engine
@@ -32,6 +33,7 @@ class RiverEnsemble(Shown, base.Ensemble):
     """Base of the two estimators. The models that were given stay as they are; copies of them are trained."""
 
     _engine: Engine
+    _kind: str  #: of its models
 
     def __init__(
         self,
@@ -59,6 +61,8 @@ class RiverEnsemble(Shown, base.Ensemble):
         for at, model in enumerate(self.models):
             if not isinstance(model, base.Estimator) or not hasattr(model, "learn_one"):
                 raise ValueError(f"model {at} is {model!r}, which is neither River's nor scikit-learn's")
+            if kind_of(model) != self._kind:
+                raise ValueError(f"model {at} ({type(model).__name__}) is no {self._kind}")
 
     @property
     def _min_number_of_models(self) -> int:
@@ -67,7 +71,10 @@ class RiverEnsemble(Shown, base.Ensemble):
     def clone(self, new_params: dict[str, Any] | None = None, include_attributes: bool = False) -> Self:
         """A fresh estimator with the same parameters and untrained models."""
         fresh = {"models": [model.clone() for model in self.models], **(new_params or {})}
-        cloned: Self = super().clone(fresh, include_attributes)  # type: ignore[misc]
+        cloned: Self = super().clone(fresh)  # type: ignore[misc]
+        if include_attributes:  # together, as they refer to each other
+            names = {"_engine", "_skin", "_pending", "_classes"} & self.__dict__.keys()
+            cloned.__dict__.update(copy.deepcopy({name: self.__dict__[name] for name in names}))
         return cloned
 
     # What the two define -----------------------------------------------------------------------------------------
@@ -82,6 +89,13 @@ class RiverEnsemble(Shown, base.Ensemble):
     @abstractmethod
     def _targets(self, y: list[Any]) -> Any:
         """Targets as the score takes them."""
+
+    def _n_known(self) -> int:
+        """How many labels have come."""
+        return 0
+
+    def _forget(self, n_known: int) -> None:
+        """Know only the first so many labels again."""
 
     # Rounds ------------------------------------------------------------------------------------------------------
 
@@ -110,8 +124,9 @@ class RiverEnsemble(Shown, base.Ensemble):
         if not hasattr(self, "_engine"):
             self._start()
         self._pending.check_new([id])
-        issued = self._issue(Rows([x]))
+        issued = self._engine.issue(Rows([x]), 1, self._skin)
         self._pending.hold([id], None, issued)
+        self._engine.note(issued.reports)
         return issued
 
     def _learn_one(self, x: dict[Any, Any], y: Any, w: float | None, id: Hashable | None) -> None:
@@ -120,7 +135,11 @@ class RiverEnsemble(Shown, base.Ensemble):
             return
         pending = getattr(self, "_pending", Pending(self.max_pending))
         (due,) = pending.due([id])
-        self._learn(Rows([x]), [y], w, due.issued)
+        try:
+            self._learn(Rows([x]), [y], w, due.issued)
+        except ExpertWarning:  # made an error; the round itself is complete
+            pending.release([id])
+            raise
         pending.release([id])
 
     def learn_many(self, X: Any, y: Any, w: Any = None) -> None:
@@ -141,19 +160,28 @@ class RiverEnsemble(Shown, base.Ensemble):
             return  # rows without any weight are as good as none
         if not hasattr(self, "_engine"):
             self._start()
+        if weights is not None and not weights.all():
+            heavy = np.flatnonzero(weights)
+            X, y, weights = Rows(X[at] for at in heavy), [y[at] for at in heavy], weights[heavy]
+        n_known, engine = self._n_known(), self._engine
         targets = self._targets(y)
-        engine = self._engine
         if issued is not None:
             issued = issued.recalled(np.array([0]), engine.experts, engine.score.n_outputs)
         skin = self._skin if weights is None else RiverModels(self._skin.models, self._skin.classes, weights)
-        engine.learn(X, y, targets, weights, skin, issued=issued)
+        try:
+            engine.learn(X, y, targets, weights, skin, issued=issued)
+        except ExpertWarning:  # made an error; the round itself is complete
+            raise
+        except BaseException:
+            self._forget(n_known)
+            raise
 
     def _unit_test_skips(self) -> set[str]:
         return {"check_learn_many_matches_learn_one"}  # several rows are one round
 
 
 def _checked_weights(w: Any, n_rows: int) -> Floats:
-    weights = np.asarray(w if np.isscalar(w) else listed(w), dtype=np.float64)
+    weights = np.asarray(w if np.ndim(w) == 0 else listed(w), dtype=np.float64)
     if weights.ndim and len(weights) != n_rows:
         raise ValueError(f"there are {len(weights)} weights for {n_rows} rows")
     if not ((weights >= 0.0) & np.isfinite(weights)).all():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Iterator
 from typing import Any
 
@@ -16,6 +15,7 @@ from ..experts._validation import Floats
 from ..losses import ClassScore, TargetScore
 from ._base import RiverEnsemble
 from ._rows import Rows
+from ._targets import check_labels, check_numbers
 
 
 class LongTermMemoryClassifier(RiverEnsemble, base.MiniBatchClassifier):
@@ -58,6 +58,7 @@ class LongTermMemoryClassifier(RiverEnsemble, base.MiniBatchClassifier):
     """
 
     _classes: dict[Any, int]
+    _kind = "classifier"
 
     @property
     def _multiclass(self) -> bool:
@@ -106,7 +107,7 @@ class LongTermMemoryClassifier(RiverEnsemble, base.MiniBatchClassifier):
     def predict_proba_many(self, X: Any) -> Any:
         """Class probabilities of the rows of a frame, a column a class; a frame of the same library."""
         frame = nw.from_native(X, eager_only=True)
-        if not hasattr(self, "_engine") or not len(frame):
+        if not getattr(self, "_classes", None) or not len(frame):
             return to_native_frame({label: [] for label in getattr(self, "_classes", ())}, like=frame[:0])
         probabilities = self._probabilities(self._issue(Rows.of_frame(X)).mixture)
         return to_native_frame(dict(zip(self._classes, probabilities.T, strict=True)), like=frame)
@@ -114,7 +115,7 @@ class LongTermMemoryClassifier(RiverEnsemble, base.MiniBatchClassifier):
     def predict_many(self, X: Any) -> Any:
         """The likeliest classes of the rows of a frame; a series of the same library."""
         frame = nw.from_native(X, eager_only=True)
-        if not hasattr(self, "_engine") or not len(frame):
+        if not getattr(self, "_classes", None) or not len(frame):
             return to_native_series([], name=None, like=frame[:0])
         labels = list(self._classes)
         best = self._probabilities(self._issue(Rows.of_frame(X)).mixture).argmax(axis=1)
@@ -125,15 +126,21 @@ class LongTermMemoryClassifier(RiverEnsemble, base.MiniBatchClassifier):
         return ClassScore(self.loss, len(self._classes), average=self.combine == "average")
 
     def _check_targets(self, y: list[Any]) -> None:
-        for label in y:
-            if label is None or (isinstance(label, float) and math.isnan(label)):
-                raise ValueError(f"the label is {label!r}")
+        check_labels(y)
 
     def _targets(self, y: list[Any]) -> Any:
         for label in y:
             self._classes.setdefault(label, len(self._classes))
-        self._engine.score.grow(len(self._classes))  # type: ignore[union-attr]
+        self._engine.score.resize(len(self._classes))  # type: ignore[union-attr]
         return np.array([self._classes[label] for label in y])
+
+    def _n_known(self) -> int:
+        return len(self._classes)
+
+    def _forget(self, n_known: int) -> None:
+        for label in list(self._classes)[n_known:]:
+            del self._classes[label]
+        self._engine.score.resize(n_known)  # type: ignore[union-attr]
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
@@ -177,6 +184,8 @@ class LongTermMemoryRegressor(RiverEnsemble, base.MiniBatchRegressor):
     MAE: 0.476597
     """
 
+    _kind = "regressor"
+
     def learn_one(self, x: dict[Any, Any], y: float, w: float | None = None, id: Hashable | None = None) -> None:
         """A round: the experts predict the row, are charged, and learn it.
 
@@ -212,9 +221,7 @@ class LongTermMemoryRegressor(RiverEnsemble, base.MiniBatchRegressor):
         return TargetScore(self.loss, average=self.combine == "average")
 
     def _check_targets(self, y: list[Any]) -> None:
-        for target in y:
-            if target is None or not math.isfinite(target):
-                raise ValueError(f"the target is {target!r}")
+        check_numbers(y)
 
     def _targets(self, y: list[Any]) -> Any:
         return np.array(y, dtype=np.float64)

@@ -6,6 +6,8 @@ from typing import Any, Self
 
 import narwhals.stable.v2 as nw
 
+from .._river_models import is_known
+
 
 class Rows(list[dict[Any, Any]]):
     """Rows as dictionaries and, if they came in one, as a frame."""
@@ -17,7 +19,11 @@ class Rows(list[dict[Any, Any]]):
         """The rows of a frame."""
         frame = nw.from_native(X, eager_only=True)
         # not ``rows(named=True)``, which wants names that are strings
-        rows = cls(dict(zip(frame.columns, row, strict=True)) for row in frame.rows())
+        # what is missing is left out, which many of River's models bear, while NaN spoils their means for good
+        columns = frame.columns
+        rows = cls(
+            {name: value for name, value in zip(columns, row, strict=True) if is_known(value)} for row in frame.rows()
+        )
         rows.frame = X
         return rows
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,6 +14,7 @@ from sklearn.base import clone
 from ..experts import ExpertAlgorithm, LongTermMemory
 from ..experts._validation import Floats
 from ..losses import TargetScore
+from ._targets import check_labels, check_numbers
 
 
 class _Selection(ModelSelector):
@@ -31,6 +33,7 @@ class _Selection(ModelSelector):
         self._weighting = LongTermMemory() if algorithm is None else clone(algorithm)
         self._range = TargetScore("absolute", average=False)  # which maps losses of any scale to [0, 1]
         self._range.knew_a_scale = True
+        self._silent = np.zeros(len(self), dtype=np.bool_)  #: who had no answer in the last round
 
     def clone(self, new_params: dict[str, Any] | None = None, include_attributes: bool = False) -> Any:
         """A fresh selector with the same parameters and untrained models."""
@@ -44,15 +47,22 @@ class _Selection(ModelSelector):
 
     @property
     def best_model(self) -> Any:
-        """The model with the largest weight."""
-        return self[int(self.weights.argmax())]
+        """The model with the largest weight, of those that had an answer when last asked."""
+        return self[int((self.weights - 2.0 * self._silent).argmax())]
 
     def learn_one(self, x: dict[Any, Any], y: Any) -> None:
         """All models are charged for the row, and learn it."""
+        self._check_target(y)
         losses = np.array([self._loss(model, x, y) for model in self])
-        self._weighting.update(self._range.rescale(losses[np.newaxis])[0])
+        self._silent = np.isnan(losses)
+        if not self._silent.all():
+            self._weighting.update(self._range.rescale(losses[np.newaxis])[0])
         for model in self:
             model.learn_one(x, y)
+
+    @abstractmethod
+    def _check_target(self, y: Any) -> None:
+        """Raise a ValueError that names a target that is none."""
 
     def _loss(self, model: Any, x: dict[Any, Any], y: Any) -> float:
         """NaN, and so asleep, where a model has nothing to say yet."""
@@ -104,6 +114,9 @@ class ExpertSelectionClassifier(_Selection, ModelSelectionClassifier):
     def _multiclass(self) -> bool:
         return all(model._multiclass for model in self)
 
+    def _check_target(self, y: Any) -> None:
+        check_labels([y])
+
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
         yield from ModelSelectionClassifier._unit_test_params()
@@ -138,6 +151,9 @@ class ExpertSelectionRegressor(_Selection, ModelSelectionRegressor):
         self, models: Any, metric: metrics.base.Metric | None = None, algorithm: ExpertAlgorithm | None = None
     ) -> None:
         super().__init__(models, metrics.MAE() if metric is None else metric, algorithm)
+
+    def _check_target(self, y: Any) -> None:
+        check_numbers([y])
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -56,11 +57,11 @@ class RiverModels:
         """Probabilities in the order of ``classes``, NaN where a model has none; or one column of numbers."""
         if self.classes is None:
             in_one_go = _takes_frame(model, X)
-            numbers = model.predict_many(X.frame) if in_one_go else [model.predict_one(x) for x in X]
+            numbers = model.predict_many(X.frame) if in_one_go else _each(model.predict_one, X, float("nan"))
             return np.asarray(numbers, dtype=np.float64).reshape(len(X), 1)
         if _takes_frame(model, X) and hasattr(model.estimator, "predict_proba"):
             return self._aligned(nw.from_native(model.predict_proba_many(X.frame), eager_only=True), len(X))
-        return self._stacked([self._chances(model, x) for x in X])
+        return self._stacked(_each(partial(self._chances, model), X, {}))
 
     def _chances(self, model: Any, x: dict[Any, Any]) -> dict[Any, float]:
         try:
@@ -105,17 +106,34 @@ class RiverModels:
         if _takes_frame(model, X):
             model.learn_many(X.frame, y, 1.0 if self.weights is None else self.weights)
             return model
-        weighted = self.weights is not None and takes_weights(model)
+        weights = None if self.weights is None or not takes_weights(model) else self.weights.tolist()
+        errors = []
         for at, (x, target) in enumerate(zip(X, y, strict=True)):
-            if weighted and self.weights is not None:
-                model.learn_one(x, target, w=float(self.weights[at]))
-            else:
-                model.learn_one(x, target)
+            try:
+                model.learn_one(x, target, **({} if weights is None else {"w": weights[at]}))
+            except Exception as error:  # of one row; the others are learned
+                errors.append(error)
+        if errors:
+            raise errors[0]
         return model
 
     def salvaged(self, source: str, model: Any) -> Any:
         """River's models can predict before they have learned, and go on after an error."""
         return model
+
+
+def _each(ask: Callable[[dict[Any, Any]], Any], X: Rows, no_answer: Any) -> list[Any]:
+    """Answers for all rows; none where an error is raised, unless that is so for all of them."""
+    answers, errors = [], []
+    for x in X:
+        try:
+            answers.append(ask(x))
+        except Exception as error:
+            answers.append(no_answer)
+            errors.append(error)
+    if errors and len(errors) == len(X):
+        raise errors[0]
+    return answers
 
 
 def _takes_frame(model: Any, X: Rows) -> bool:

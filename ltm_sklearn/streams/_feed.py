@@ -112,13 +112,22 @@ def _pieces(stream: Iterable[Any], n_rows: int) -> Iterator[Batch]:
         start += len(rows)
 
 
+def _labels(y: Any) -> NDArray[Any]:
+    """As an array; labels of several kinds stay what they are, where NumPy would make strings of all."""
+    labels = np.asarray(y)
+    if isinstance(y, list) and labels.dtype.kind in "US" and not all(isinstance(label, str | bytes) for label in y):
+        labels = np.empty(len(y), dtype=object)
+        labels[:] = y
+    return labels
+
+
 def _batch(item: Any, what: str) -> Batch:
     if not (isinstance(item, tuple | list) and len(item) in (2, 3)):
         raise ValueError(f"{what} is of type {type(item).__name__}; a stream must be a pair (X, y), or have {EXPECTED}")
     X, y, concept = item if len(item) == 3 else (*item, None)
     if isinstance(X, list) and not (X and isinstance(X[0], Mapping)):
         X = np.asarray(X)
-    y = np.asarray(y)
+    y = _labels(y)
     if y.ndim != 1 or not (isinstance(X, list) or np.ndim(X) == 2):
         raise ValueError(
             f"{what} has rows of shape {np.shape(X)} and targets of shape {y.shape}; a stream must be a pair (X, y), "
