@@ -277,10 +277,8 @@ class Engine:
     def note(self, reports: list[Report]) -> None:
         """Warn of failures in a round, which is complete by now: a warning may be made an error."""
         if reports:
-            try:
-                self.warn(reports)
-            finally:
-                self.noted(reports)
+            self.warn(reports)
+            self.noted(reports)
 
     def noted(self, reports: list[Report]) -> None:
         """Remember failures that were warned of."""
