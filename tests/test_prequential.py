@@ -542,7 +542,7 @@ def test_memory_does_not_grow_with_the_stream():
         return highest
 
     peak(1000)
-    assert peak(60_000) < peak(20_000) + 100_000
+    assert peak(30_000) < peak(10_000) + 100_000
 
 
 # What is shown ----------------------------------------------------------------------------------------------------

@@ -43,7 +43,8 @@ def linear(**parameters):
 CONFIGURATIONS = [
     LongTermMemoryClassifier(**next(LongTermMemoryClassifier._unit_test_params())),
     LongTermMemoryClassifier(
-        [naive_bayes.GaussianNB(), tree.HoeffdingTreeClassifier()], memory=Snapshots(every=50, max_size=2)
+        [naive_bayes.GaussianNB(), preprocessing.StandardScaler() | linear_model.SoftmaxRegression()],
+        memory=Snapshots(every=50, max_size=2),
     ),
     LongTermMemoryClassifier([naive_bayes.GaussianNB()], algorithm=FixedShare(), combine="leader", memory=None),
     LongTermMemoryRegressor(**next(LongTermMemoryRegressor._unit_test_params())),
