@@ -235,10 +235,11 @@ class Engine:
         models: Models,
         n_jobs: int | None = None,
         issued: Issued | None = None,
-    ) -> None:
+    ) -> list[Report]:
         """A round, or one for each row: score what was issued for these rows, or is now, then train on them.
 
-        ``targets`` is what the score understands, ``y`` what the models do.
+        ``targets`` is what the score understands, ``y`` what the models do. Returns which experts failed, for
+        :meth:`note`, once the caller has done with the round.
         """
         n_rows = len(targets)
         n_rounds = n_rows if self.each_row else 1
@@ -272,17 +273,13 @@ class Engine:
         self._book(issued, settled, lost, n_rounds)
         if self.memory is not None:
             reports += self.remember(models, X, targets, settled.losses_of_live(issued))
-        self.note(reports)
+        return reports
 
     def note(self, reports: list[Report]) -> None:
-        """Warn of failures in a round, which is complete by now: a warning may be made an error."""
+        """Warn of failures in a round, which must be complete: a warning may be made an error."""
         if reports:
             self.warn(reports)
-            self.noted(reports)
-
-    def noted(self, reports: list[Report]) -> None:
-        """Remember failures that were warned of."""
-        self._reported.update({report.key: self.n_rounds for report in reports})
+            self._reported.update({report.key: self.n_rounds for report in reports})
 
     def remember(self, models: Models, X: Any, targets: Any, losses: list[float]) -> list[Report]:
         """Let the memory do what is due after a round in which the live learners lost ``losses``."""

@@ -100,7 +100,7 @@ def _pinball_slopes(loss: losses.Pinball) -> tuple[float, float]:
 
 
 def learn_row(engine: Engine, models: RowModels, x: Any, y: Any, target: Any) -> bool:
-    """A round; False if it is left to the engine, and nothing has changed."""
+    """A round, noted; False if it is left to the engine, and nothing has changed."""
     row = row_of(engine, models)
     if row is None:
         return False

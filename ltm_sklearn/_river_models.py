@@ -21,20 +21,18 @@ def takes_weights(model: Any) -> bool:
     return "w" in signature(last_step(model).learn_one).parameters
 
 
-def is_known(value: Any) -> bool:
-    """Whether a value is there: neither None nor NaN, nor what pandas has for them."""
-    if value is None:
-        return False
-    try:
-        return bool(value == value)
-    except TypeError:  # pandas.NA is neither equal to itself nor not
-        return False
-    except ValueError:  # an array, which compares item by item
-        return True
-
-
 def last_step(model: Any) -> Any:
     """Of a pipeline, the model at its end; any other model itself."""
     while getattr(model, "steps", None):
         model = list(model.steps.values())[-1]
     return model
+
+
+def chances_of(model: Any, x: dict[Any, Any]) -> dict[Any, float]:
+    """Probabilities by label, none if the model has nothing to say; all for its label if it knows labels only."""
+    try:
+        chances: dict[Any, float] = model.predict_proba_one(x)
+    except NotImplementedError:
+        label = model.predict_one(x)
+        return {} if label is None else {label: 1.0}
+    return chances

@@ -6,6 +6,7 @@ As usual is: every expert answers, and with numbers. Otherwise a row says so bef
 
 from libc.math cimport INFINITY, isfinite, log
 
+from ._classes cimport blend_loss, brier, likeliest, mistake, rival
 from .experts._kernel cimport MemoryRounds
 
 from numbers import Real
@@ -194,19 +195,11 @@ cdef class ClassRow(Row):
                 self.said[i, j] /= total
         return True
 
-    cdef Py_ssize_t likeliest(self, const double *chances, Py_ssize_t but=-1) noexcept:
-        """The class with the largest probability, or with the largest of the others."""
-        cdef Py_ssize_t j, best = 1 if but == 0 else 0
-        for j in range(best + 1, self.n_outputs):
-            if chances[j] > chances[best] and j != but:
-                best = j
-        return best
-
     def label(self, x):
         """The likeliest class; None if the experts do not all answer."""
         if not self.ask(x):
             return None
-        return self.labels[self.likeliest(self.mixture())]
+        return self.labels[likeliest(self.mixture(), self.n_outputs, -1)]
 
     def chances(self, x):
         """Probabilities of the classes; None if the experts do not all answer."""
@@ -221,30 +214,21 @@ cdef class ClassRow(Row):
             return {label: 1.0 / self.n_outputs for label in self.labels}
         return {self.labels[j]: mixture[j] / total for j in range(self.n_outputs)}
 
-    cdef double lost(self, const double *chances, Py_ssize_t truth, int loss) noexcept:
-        cdef Py_ssize_t j
-        cdef double total = 0.0, chance = chances[truth]
-        if loss == 0:
-            for j in range(self.n_outputs):
-                total += chances[j]
-            return 0.0 if self.likeliest(chances) == truth and total > 0.0 else 1.0
-        if loss == 1:
-            for j in range(self.n_outputs):
-                total += chances[j] * chances[j]
-            return (total - chance * chance + (1.0 - chance) * (1.0 - chance)) / 2.0
-        return log(min(max(chance, self.smallest), 1.0)) / log(self.smallest)
+    cdef double lost(self, const double *chances, Py_ssize_t truth) noexcept:
+        if self.loss == 0:
+            return mistake(chances, self.n_outputs, truth)
+        if self.loss == 1:
+            return brier(chances, self.n_outputs, truth)
+        return log(min(max(chances[truth], self.smallest), 1.0)) / log(self.smallest)
 
     cdef charge_blender(self, Py_ssize_t truth):
         """The slope of the margin of its own mixture, mapped to [0, 1]."""
-        cdef Py_ssize_t i, rival = truth
-        cdef double *mixture = &self.mixtures[1, 0]
+        cdef Py_ssize_t i, other = rival(&self.mixtures[1, 0], self.n_outputs, truth, self.safe_margin)
         cdef Voice blender = self.voices[1]
-        if self.n_outputs > 1:
-            rival = self.likeliest(mixture, but=truth)
         for i in range(self.n_experts):
             blender.charged[i] = 0.0
-            if rival != truth and mixture[truth] - mixture[rival] < self.safe_margin:
-                blender.charged[i] = min(max((1.0 + self.said[i, rival] - self.said[i, truth]) / 2.0, 0.0), 1.0)
+            if other >= 0:
+                blender.charged[i] = min(max((1.0 + self.said[i, other] - self.said[i, truth]) / 2.0, 0.0), 1.0)
 
     def learn(self, x, y, Py_ssize_t truth, score):
         """A round; returns the seats and errors of experts that could not learn, or None if not all is as usual."""
@@ -254,13 +238,11 @@ cdef class ClassRow(Row):
         if truth >= self.n_outputs or not self.ask(x):
             return None
         for i in range(self.n_experts):
-            self.losses[i] = voice.charged[i] = self.lost(&self.said[i, 0], truth, self.loss)
+            self.losses[i] = voice.charged[i] = self.lost(&self.said[i, 0], truth)
         if self.between is not None:
             self.charge_blender(truth)
             for i in range(2):
-                # mistakes and the Brier score, half each
-                self.between.charged[i] = (self.lost(&self.mixtures[i, 0], truth, 0)
-                                           + self.lost(&self.mixtures[i, 0], truth, 1)) / 2.0
+                self.between.charged[i] = blend_loss(&self.mixtures[i, 0], self.n_outputs, truth)
         self.settle()
         counts = score.counts
         counts[truth] += 1.0

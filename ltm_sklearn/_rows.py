@@ -11,6 +11,38 @@ import scipy.sparse as sp
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
+from ._values import is_known
+
+
+def default_names(n_features: int) -> list[Any]:
+    """Names for features that have none, as scikit-learn has them."""
+    return [f"x{at}" for at in range(n_features)]
+
+
+def as_dicts(X: Any, names: list[Any] | None = None) -> list[dict[Any, Any]]:
+    """Rows as River has them, of plain values: arrays, sparse matrices, frames of pandas, polars and pyarrow.
+
+    What is missing is left out, which many of River's models bear, while NaN spoils their means for good. ``names`` are
+    for the columns of arrays.
+    """
+    if isinstance(X, list):
+        return X
+    if hasattr(X, "column_names"):  # pyarrow, whose columns are arrays
+        names, columns = X.column_names, [column.to_pylist() for column in X.columns]
+    elif hasattr(X, "columns"):
+        names = list(X.columns)
+        if len({*names}) < len(names):
+            raise ValueError(f"columns must have different names; got {names!r}")
+        columns = [X[name].to_list() for name in names]
+    else:
+        X = X.toarray() if sp.issparse(X) else np.asarray(X)
+        names = names or default_names(X.shape[1])
+        if X.dtype.kind in "biuf" and np.isfinite(X).all():
+            return [dict(zip(names, values, strict=True)) for values in X.tolist()]
+        columns = X.T.tolist()
+    rows = zip(*columns, strict=True)
+    return [{name: value for name, value in zip(names, row, strict=True) if is_known(value)} for row in rows]
+
 
 def stacked(batches: list[Any]) -> Any:
     """Batches of rows as one: frames if all are frames of one library."""

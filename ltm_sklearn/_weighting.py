@@ -15,7 +15,7 @@ from .experts import ExpertAlgorithm
 from .experts._base import restrict
 from .experts._long_term_memory import PatientMemory
 from .experts._validation import Floats
-from .losses import SAFE_MARGIN, ClassScore, TargetScore
+from .losses import SAFE_MARGIN, ClassScore, TargetScore, zero_one
 
 kernel: ModuleType | None
 try:
@@ -56,6 +56,8 @@ class Verdict:
     @cached_property
     def row_losses(self) -> Floats:
         """(n_experts, n_rows), in the loss's own units."""
+        if kernel is not None and self.score.loss is zero_one:
+            return kernel.mistakes(*self._arrays())
         return self.score.losses(self.targets, self.predictions, None)
 
     def linear(self, mixture: Floats) -> Floats:
@@ -90,12 +92,13 @@ class Verdict:
         if kernel is not None and throughout.any() and not self.awake[~throughout].any():
             if not throughout.all():
                 parts = restrict(parts, np.broadcast_to(throughout.astype(np.float64), parts.shape))
-            said, truth = np.ascontiguousarray(self.predictions), np.ascontiguousarray(self.targets, dtype=np.intp)
-            # mistakes are counted on the way, so that they need not be again
-            self.__dict__["row_losses"], charged, lost = kernel.blend(said, truth, parts, SAFE_MARGIN)
-            return charged, lost
+            return kernel.blend(*self._arrays(), parts, SAFE_MARGIN)
         mixtures = np.stack([averaged(self.predictions, self.awake, part) for part in parts])
         return self.linear(mixtures[1]), self.score.blend_losses(self.targets, mixtures)
+
+    def _arrays(self) -> tuple[Floats, NDArray[np.intp]]:
+        """Predictions and classes as the compiled code takes them."""
+        return np.ascontiguousarray(self.predictions), np.ascontiguousarray(self.targets, dtype=np.intp)
 
     def row(self, at: int) -> Verdict:
         """One of the rows."""

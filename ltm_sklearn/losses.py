@@ -237,14 +237,45 @@ class Pinball(RegressionLoss):
 LOSSES: dict[str, RegressionLoss] = {"squared": Squared(), "absolute": Absolute(), "pinball": Pinball()}
 
 
-class TargetScore:
+class LossRange:
+    """From losses of any scale to [0, 1].
+
+    What counts is what an expert lost beyond the best of the round, over the widest such gap of late; the algorithms
+    look at differences only. The widest gap fades, by a factor e in 100 rounds, so that losses may come to vary less,
+    and grows no more than fourfold in one round, with what is beyond it counting as 1, so that one outlier changes
+    little.
+    """
+
+    def __init__(self) -> None:
+        self.widest_gap = 0.0
+
+    def rescale(self, losses: Floats) -> Floats:
+        """Losses (n_rounds, n_experts), NaN where asleep, in [0, 1]; learns the widest gap."""
+        return self._rescaled(losses)
+
+    def _rescaled(self, losses: Floats, anew: bool = False) -> Floats:
+        """The same; ``anew``: a gap wider than the first of these means nothing."""
+        asleep = np.isnan(losses)
+        losses = _bounded(losses)
+        beyond = losses - np.where(asleep, np.inf, losses).min(axis=1, keepdims=True)
+        gaps = np.where(asleep, 0.0, beyond).max(axis=1)
+        if anew:
+            self.widest_gap = min(self.widest_gap, float(gaps[0]))
+        fading = np.exp(-1.0 / RANGE_MEMORY)
+        widest = np.empty_like(gaps)
+        for at, gap in enumerate(gaps):
+            most = RANGE_GROWTH * self.widest_gap or np.inf
+            self.widest_gap = max(fading * self.widest_gap, min(float(gap), most))
+            widest[at] = self.widest_gap
+        widest = widest[:, np.newaxis]
+        return np.divide(np.minimum(beyond, widest), widest, out=np.where(asleep, np.nan, 0.0), where=widest > 0.0)
+
+
+class TargetScore(LossRange):
     """Losses of real predictions, on whatever scale the targets turn out to be.
 
     Predictions are clipped to the range of the targets seen so far, widened by half its width on both sides: an expert
-    that runs away is just bad, however far it runs. Losses are what an expert lost beyond the best of the round, over
-    the widest such gap of late; the algorithms look at differences only. The widest gap fades, by a factor e in
-    100 rounds, so that targets may come to vary less, and grows no more than fourfold in one round, with what is beyond
-    it counting as 1, so that one outlier changes little.
+    that runs away is just bad, however far it runs.
 
     Parameters
     ----------
@@ -265,9 +296,9 @@ class TargetScore:
             check_option("loss", loss, ("auto", *LOSSES))
         self.loss: Any = loss if callable(loss) else LOSSES["squared" if loss == "auto" else loss]
         self.uses_gradient = average and hasattr(self.loss, "gradient")
+        super().__init__()
         self.low, self.high = np.inf, -np.inf
         self.n_targets, self.mean = 0, 0.0
-        self.widest_gap = 0.0
         self.knew_a_scale = False  #: before the targets that were observed last
 
     def observe(self, y: Floats) -> None:
@@ -316,22 +347,9 @@ class TargetScore:
 
     def rescale(self, losses: Floats) -> Floats:
         """Losses (n_rounds, n_experts), NaN where asleep, in [0, 1]; learns the widest gap."""
-        asleep = np.isnan(losses)
-        losses = _bounded(losses)
-        least = np.where(asleep, np.inf, losses).min(axis=1, keepdims=True)
-        beyond = losses - least
-        gaps = np.where(asleep, 0.0, beyond).max(axis=1)
-        fading = np.exp(-1.0 / RANGE_MEMORY)
-        widest = np.empty_like(gaps)
-        for at, gap in enumerate(gaps):
-            if not self.knew_a_scale:  # predictions were not tamed so far: losses may have been of any size
-                self.widest_gap = min(self.widest_gap, float(gap))
-                self.knew_a_scale = True
-            most = RANGE_GROWTH * self.widest_gap or np.inf
-            self.widest_gap = max(fading * self.widest_gap, min(float(gap), most))
-            widest[at] = self.widest_gap
-        widest = widest[:, np.newaxis]
-        return np.divide(np.minimum(beyond, widest), widest, out=np.where(asleep, np.nan, 0.0), where=widest > 0.0)
+        anew = not self.knew_a_scale  # predictions were not tamed so far: losses may have been of any size
+        self.knew_a_scale = True
+        return self._rescaled(losses, anew)
 
 
 def _bounded(values: Floats) -> Floats:

@@ -554,7 +554,7 @@ def test_bad_row_is_named_and_changes_nothing(x, y, w, message):
         with pytest.raises(ValueError, match="feature 'a'"):
             model.predict_proba_one(x)
     frame = pd.DataFrame([{"a": 1.0, "b": 1.0}, x])
-    with pytest.raises(ValueError, match=r"feature 'a' of row 1|no numbers|the label is|the weights"):
+    with pytest.raises(ValueError, match=r"feature 'a' of row 1|no numbers|the label is|the weight is"):
         model.learn_many(frame, ["no", y], w)
     assert pickle.dumps(model) == before
 

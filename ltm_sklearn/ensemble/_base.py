@@ -23,10 +23,10 @@ from sklearn.utils.validation import (
     check_is_fitted,
 )
 
-from .._engine import Engine, ExpertWarning
+from .._engine import Engine
 from .._models import Expert
 from .._pending import Pending
-from .._round import Issued
+from .._round import Issued, Report
 from .._rows import last_rows
 from .._shown import Shown
 from .._start import fresh_engine
@@ -173,7 +173,7 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
             part = _check_method_params(X, params, indices=rows)
             of_rows = None if weights is None else weights[rows]
             routed = self._routed("fit", of_rows, part)
-            self._learn(
+            reports = self._learn(
                 engine,
                 self._models(models.estimators, routed),
                 _safe_indexing(X, rows),
@@ -181,6 +181,7 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
                 targets[rows],
                 of_rows,
             )
+            engine.note(reports)
         return self
 
     def _partial_fit(self, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]) -> Self:
@@ -192,8 +193,9 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
         weights = check_weights(sample_weight, X)
         routed = self._routed("partial_fit", weights, params)
         engine, models = self._start() if first else (self._engine, self._models(self._estimators, {}))
-        self._learn(engine, self._models(models.estimators, routed), X, y, targets, weights)
+        reports = self._learn(engine, self._models(models.estimators, routed), X, y, targets, weights)
         self._keep(engine, models)
+        engine.note(reports)
         return self
 
     def _keep(self, engine: Engine, models: SklearnModels) -> None:
@@ -212,9 +214,9 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
         targets: Any,
         weights: Floats | None,
         issued: Issued | None = None,
-    ) -> None:
+    ) -> list[Report]:
         with self._trusting(X):
-            engine.learn(X, y, targets, weights, models, self.n_jobs, issued)
+            return engine.learn(X, y, targets, weights, models, self.n_jobs, issued)
 
     @abstractmethod
     def _see_all_targets(self, y: Any) -> None:
@@ -263,9 +265,9 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
         if len(ids) != _num_samples(X):
             raise ValueError(f"there are {len(ids)} ids for {_num_samples(X)} rows")
         self._pending.check_new(ids)
-        issued = self._issue(X)
+        issued = self._ask(X)
         self._pending.hold(ids, last_rows(X, len(ids)), issued)
-        self._engine.noted(issued.reports)
+        self._engine.note(issued.reports)
         return self._decision(issued.mixture)
 
     def learn(self, ids: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -295,17 +297,14 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
             weights = check_weights(sample_weight, np.empty((len(ids), 1)))
             self._routed("partial_fit", weights, {})
             for part in due:
-                of_rows = None if weights is None else weights[part.at]
+                of_rows, reports = None if weights is None else weights[part.at], []
                 if of_rows is None or of_rows.any():  # rows without any weight are as good as none
                     models = self._models(self._estimators, self._routed("partial_fit", of_rows, {}))
                     X = _safe_indexing(part.X, part.rows)
                     issued = part.issued.recalled(part.rows, self._engine.experts, self._engine.score.n_outputs)
-                    try:
-                        self._learn(self._engine, models, X, y[part.at], targets[part.at], of_rows, issued)
-                    except ExpertWarning:  # made an error; the round itself is complete
-                        self._pending.release([ids[at] for at in part.at])
-                        raise
+                    reports = self._learn(self._engine, models, X, y[part.at], targets[part.at], of_rows, issued)
                 self._pending.release([ids[at] for at in part.at])
+                self._engine.note(reports)
         return self
 
     # Metadata ----------------------------------------------------------------------------------------------------
@@ -323,10 +322,13 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
 
     def _issue(self, X: Any) -> Issued:
         check_is_fitted(self)
-        X = check_rows(self, X, reset=False)
+        issued = self._ask(check_rows(self, X, reset=False))
+        self._engine.warn(issued.reports)
+        return issued
+
+    def _ask(self, X: Any) -> Issued:
         with self._trusting(X):
             issued = self._engine.issue(X, _num_samples(X), self._models(self._estimators, {}), self.n_jobs)
-        self._engine.warn(issued.reports)
         issued.check()
         return issued
 

@@ -10,7 +10,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, Reg
 from sklearn.utils.metadata_routing import _routing_enabled
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from .._river_models import is_known, kind_of, takes_weights
+from .._river_models import chances_of, kind_of, takes_weights
+from .._rows import as_dicts
 from ..experts._validation import Floats
 from ._validation import check_labels, check_numbers, check_rows, check_weights, class_indices
 
@@ -23,22 +24,34 @@ class FromRiver(MetaEstimatorMixin, BaseEstimator):
     def __init__(self, model: Any) -> None:
         self.model = model
 
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Forget everything, and learn the rows in one pass; :meth:`partial_fit` goes on.
+
+        Parameters
+        ----------
+        X : {array-like, dataframe} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+            See :meth:`partial_fit`.
+
+        Returns
+        -------
+        self
+        """
+        return self._take_in(X, y, sample_weight, first=True)
+
+    def _take_in(self, X: Any, y: Any, sample_weight: Any, first: bool) -> Self:
+        raise NotImplementedError
+
     def _rows(self, X: Any) -> list[dict[str, Any]]:
         """Rows as River takes them, without what is missing."""
         names = getattr(self, "feature_names_in_", None)
-        names = [f"x{at}" for at in range(self.n_features_in_)] if names is None else names.tolist()
-        if type(X) is np.ndarray and np.isfinite(X).all():
-            return [dict(zip(names, row, strict=True)) for row in X.tolist()]
-        if hasattr(X, "columns") and len(set(X.columns)) < len(X.columns):
-            raise ValueError(f"columns must have different names; got {list(X.columns)!r}")
-        columns = [X[name].to_list() for name in X.columns] if hasattr(X, "columns") else X.T.tolist()
-        rows: list[dict[str, Any]] = [{} for _ in columns[0]]
-        for name, column in zip(names, columns, strict=True):
-            for at, (row, value) in enumerate(zip(rows, column, strict=True)):
-                if is_known(value):
+        rows = as_dicts(X, None if names is None else names.tolist())
+        if type(X) is not np.ndarray or X.dtype.kind not in "biuf" or np.isinf(X).any():
+            for at, row in enumerate(rows):
+                for name, value in row.items():
                     if value in (math.inf, -math.inf):
                         raise ValueError(f"Input X contains infinity: row {at}, column {name!r}")
-                    row[name] = value
         return rows
 
     def _learn(self, rows: list[dict[str, Any]], targets: list[Any], weights: Floats | None, first: bool) -> Self:
@@ -111,22 +124,6 @@ class FromRiverClassifier(ClassifierMixin, FromRiver):
     True
     """
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Forget everything, and learn the rows in one pass; :meth:`partial_fit` goes on.
-
-        Parameters
-        ----------
-        X : {array-like, dataframe} of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), optional
-            See :meth:`partial_fit`.
-
-        Returns
-        -------
-        self
-        """
-        return self._take_in(X, y, np.unique(check_labels(self, y)), sample_weight, first=True)
-
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn rows, one by one.
 
@@ -150,12 +147,13 @@ class FromRiverClassifier(ClassifierMixin, FromRiver):
         known = np.unique(classes) if first else self.classes_
         if classes is not None and not np.array_equal(known, np.unique(classes)):
             raise ValueError(f"classes={classes!r} is not the same as on the first call: {known.tolist()!r}")
-        return self._take_in(X, y, known, sample_weight, first)
+        return self._take_in(X, y, sample_weight, first, known)
 
-    def _take_in(self, X: Any, y: Any, classes: Any, sample_weight: Any, first: bool) -> Self:
+    def _take_in(self, X: Any, y: Any, sample_weight: Any, first: bool, classes: Any = None) -> Self:
         self._check_model("classifier")
         X = check_rows(self, X, reset=first)
         y = check_labels(self, y)
+        classes = np.unique(y) if classes is None else classes
         check_consistent_length(X, y)
         indices = class_indices(y, classes)
         weights = check_weights(sample_weight, X)
@@ -195,20 +193,13 @@ class FromRiverClassifier(ClassifierMixin, FromRiver):
         rows = self._rows(check_rows(self, X, reset=False))
         said = np.zeros((len(rows), len(places)))
         for row, x in zip(said, rows, strict=True):
-            for label, chance in self._chances(x).items():
+            for label, chance in chances_of(self.model_, x).items():
                 if label in places:
                     row[places[label]] = chance
         total = said.sum(axis=1, keepdims=True)
         said[total[:, 0] == 0.0] = 1.0
         probabilities: Floats = said / np.where(total == 0.0, float(len(places)), total)
         return probabilities
-
-    def _chances(self, x: dict[str, Any]) -> dict[Any, float]:
-        try:
-            chances: dict[Any, float] = self.model_.predict_proba_one(x)
-        except NotImplementedError:
-            return {self.model_.predict_one(x): 1.0}
-        return chances
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -244,22 +235,6 @@ class FromRiverRegressor(RegressorMixin, FromRiver):
     >>> model.fit(X, y).score(X, y) > 0.99
     True
     """
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Forget everything, and learn the rows in one pass; :meth:`partial_fit` goes on.
-
-        Parameters
-        ----------
-        X : {array-like, dataframe} of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), optional
-            See :meth:`partial_fit`.
-
-        Returns
-        -------
-        self
-        """
-        return self._take_in(X, y, sample_weight, first=True)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn rows, one by one.

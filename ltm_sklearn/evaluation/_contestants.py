@@ -13,8 +13,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from .._river_models import last_step
+from .._rows import as_dicts
 from ..experts._validation import Floats
-from ..streams._batches import as_dicts
 from ..streams._sources import table_of
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping
 from time import perf_counter_ns
@@ -10,6 +9,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from .._values import is_known, is_number
 from ..experts._validation import Floats
 from ..streams._batches import Batch, joined, part
 from ._books import Books, Said
@@ -110,9 +110,9 @@ class Run:
 
     def _check_targets(self, y: NDArray[Any]) -> None:
         for row, target in enumerate(y.tolist(), self.n_predicted):
-            if target is None or target != target:
+            if not is_known(target):
                 raise ValueError(f"row {row} of the stream has no target: it is {target!r}")
             if self._is_class and self._classes is not None and target not in self._classes:
                 raise ValueError(f"row {row} of the stream has the label {target!r}, which is none of the classes")
-            if not self._is_class and not (isinstance(target, int | float) and math.isfinite(target)):
+            if not self._is_class and not is_number(target):
                 raise ValueError(f"row {row} of the stream has the target {target!r}, which is no finite number")

@@ -11,21 +11,21 @@ from typing import Any, Self
 import numpy as np
 from river import base
 
-from .._engine import Engine, ExpertWarning
+from .._engine import Engine
 from .._models import Expert
 from .._one_row import row_of
 from .._pending import Pending
-from .._river_models import kind_of
-from .._round import Issued
+from .._river_models import kind_of, last_step
+from .._round import Issued, Report
 from .._shown import Shown
 from .._start import check_shared_parameters, fresh_engine
 from ..experts import ExpertAlgorithm
-from ..experts._validation import Floats, check_count
+from ..experts._validation import check_count
 from ..losses import ClassScore, TargetScore
 from ..memory import Snapshots
 from ._from_sklearn import as_river_model
 from ._in_batches import InBatches
-from ._rows import Rows, listed
+from ._rows import Rows, checked_weights, listed
 from ._skin import RiverModels
 
 
@@ -131,16 +131,17 @@ class RiverEnsemble(Shown, base.Ensemble):
 
     def _learn_one(self, x: dict[Any, Any], y: Any, w: float | None, id: Hashable | None) -> None:
         if id is None:
-            self._learn(Rows([x]), [y], w)
-            return
-        pending = getattr(self, "_pending", Pending(self.max_pending))
-        (due,) = pending.due([id])
-        try:
-            self._learn(Rows([x]), [y], w, due.issued)
-        except ExpertWarning:  # made an error; the round itself is complete
+            reports = self._learn(Rows([x]), [y], w)
+        else:
+            pending = getattr(self, "_pending", Pending(self.max_pending))
+            (due,) = pending.due([id])
+            reports = self._learn(Rows([x]), [y], w, due.issued)
             pending.release([id])
-            raise
-        pending.release([id])
+        self._note(reports)
+
+    def _note(self, reports: list[Report]) -> None:
+        if reports:
+            self._engine.note(reports)
 
     def learn_many(self, X: Any, y: Any, w: Any = None) -> None:
         """A round of several rows: the experts predict them, are charged for them in the mean, and learn them.
@@ -151,13 +152,13 @@ class RiverEnsemble(Shown, base.Ensemble):
         if len(rows) != len(targets):
             raise ValueError(f"there are {len(rows)} rows and {len(targets)} targets")
         if rows:
-            self._learn(rows, targets, w)
+            self._note(self._learn(rows, targets, w))
 
-    def _learn(self, X: Rows, y: list[Any], w: Any, issued: Issued | None = None) -> None:
+    def _learn(self, X: Rows, y: list[Any], w: Any, issued: Issued | None = None) -> list[Report]:
         self._check_targets(y)
-        weights = None if w is None else _checked_weights(w, len(X))
+        weights = None if w is None else checked_weights(w, len(X))
         if weights is not None and not weights.any():
-            return  # rows without any weight are as good as none
+            return []  # rows without any weight are as good as none
         if not hasattr(self, "_engine"):
             self._start()
         if weights is not None and not weights.all():
@@ -169,9 +170,7 @@ class RiverEnsemble(Shown, base.Ensemble):
             issued = issued.recalled(np.array([0]), engine.experts, engine.score.n_outputs)
         skin = self._skin if weights is None else RiverModels(self._skin.models, self._skin.classes, weights)
         try:
-            engine.learn(X, y, targets, weights, skin, issued=issued)
-        except ExpertWarning:  # made an error; the round itself is complete
-            raise
+            return engine.learn(X, y, targets, weights, skin, issued=issued)
         except BaseException:
             self._forget(n_known)
             raise
@@ -180,21 +179,12 @@ class RiverEnsemble(Shown, base.Ensemble):
         return {"check_learn_many_matches_learn_one"}  # several rows are one round
 
 
-def _checked_weights(w: Any, n_rows: int) -> Floats:
-    weights = np.asarray(w if np.ndim(w) == 0 else listed(w), dtype=np.float64)
-    if weights.ndim and len(weights) != n_rows:
-        raise ValueError(f"there are {len(weights)} weights for {n_rows} rows")
-    if not ((weights >= 0.0) & np.isfinite(weights)).all():
-        raise ValueError(f"the weight is {w!r}: it must be a number that is not negative")
-    return np.broadcast_to(weights, (n_rows,))
-
-
 def _names(models: Iterable[Any]) -> list[str]:
     """What the models are called: by their class, with a number where needed.
 
     Of a pipeline it is the last step's, of an adapter that of what it adapts.
     """
-    last = [list(model.steps.values())[-1] if hasattr(model, "steps") else model for model in models]
+    last = [last_step(model) for model in models]
     kinds = [type(model.estimator if isinstance(model, InBatches) else model).__name__ for model in last]
     count, seen = Counter(kinds), Counter[str]()
     names = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -13,9 +12,11 @@ from river.utils import dataframe
 from sklearn.base import BaseEstimator, is_classifier, is_regressor
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 
+from .._values import is_number
 from ..experts._validation import Floats
 from ._features import Row
 from ._in_batches import InBatches
+from ._targets import check_numbers
 
 #: Rows that are kept to train a fresh estimator on when a new label turns up.
 KEPT = 1000
@@ -140,7 +141,10 @@ class FromSklearnClassifier(InBatches, base.MiniBatchClassifier):
     def _check_targets(self, y: list[Any]) -> None:
         first = next(iter([*self._seen, *y]), None)
         for label in y:
-            if not (isinstance(label, str) or (_is_number(label) and float(label).is_integer())):
+            if not (
+                isinstance(label, str)
+                or ((is_number(label) or isinstance(label, np.bool_)) and float(label).is_integer())
+            ):
                 raise ValueError(f"the label is {label!r}: scikit-learn takes strings and whole numbers")
             if self.classes is not None and label not in self._seen:
                 raise ValueError(f"the label is {label!r}, which is not among the classes {self.classes!r}")
@@ -237,9 +241,7 @@ class FromSklearnRegressor(InBatches, base.MiniBatchRegressor):
         return dataframe.to_native_series(numbers, name=None, like=frame)
 
     def _check_targets(self, y: list[Any]) -> None:
-        for target in y:
-            if not _is_number(target):
-                raise ValueError(f"the target is {target!r}")
+        check_numbers(y)
 
     def _train(self, X: Floats, y: list[Any], weights: Floats) -> None:
         model = self._fresh() if self._model is None else self._model
@@ -248,10 +250,6 @@ class FromSklearnRegressor(InBatches, base.MiniBatchRegressor):
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
         yield {"estimator": SGDRegressor(random_state=0)}
-
-
-def _is_number(y: Any) -> bool:
-    return isinstance(y, bool | int | float | np.number | np.bool_) and math.isfinite(y)
 
 
 def as_river_model(model: Any) -> Any:

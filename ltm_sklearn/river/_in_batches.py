@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from typing import Any
 
@@ -17,6 +16,7 @@ from ..ensemble._routing import takes_sample_weight
 from ..ensemble._validation import is_frozen, takes_nan
 from ..experts._validation import Floats, check_count
 from ._features import Features, Row
+from ._rows import checked_weights, listed
 
 
 class InBatches(base.Estimator):
@@ -47,8 +47,8 @@ class InBatches(base.Estimator):
         """Hear of targets as they come, before they are trained on."""
 
     def _take_in(self, x: Row, y: Any, w: float) -> None:
-        if not (w >= 0.0 and math.isfinite(w)):
-            raise ValueError(f"the weight is {w!r}: it must be a number that is not negative")
+        if w != 1.0:
+            checked_weights(w, 1)
         self._check_targets([y])
         self._features.check(x)
         if w > 0.0:
@@ -66,16 +66,10 @@ class InBatches(base.Estimator):
             self._features = features
 
     def _take_in_many(self, X: Any, y: Any, w: Any) -> None:
-        frame = dataframe.into_frame(X)
-        if isinstance(y, np.ndarray):
-            y = y.tolist()
-        elif not isinstance(y, list):
-            y = dataframe.into_series(y).to_list()
+        frame, y = dataframe.into_frame(X), listed(y)
         if len(y) != len(frame):
-            raise ValueError(f"there are {len(y)} targets for {len(frame)} rows")
-        weights = np.broadcast_to(np.asarray(w, dtype=np.float64), (len(y),))
-        if not ((weights >= 0.0) & np.isfinite(weights)).all():
-            raise ValueError(f"the weights are {w!r}: they must be numbers that are not negative")
+            raise ValueError(f"there are {len(frame)} rows and {len(y)} targets")
+        weights = checked_weights(w, len(y))
         self._check_targets(y)
         features = self._features.fixed([x for x, _, _ in self._waiting]).fixed([frame.columns])
         matrix = features.matrix_of_frame(frame)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any, Self
 
 import narwhals.stable.v2 as nw
+import numpy as np
 
-from .._river_models import is_known
+from .._rows import as_dicts
+from ..experts._validation import Floats
 
 
 class Rows(list[dict[Any, Any]]):
@@ -17,13 +19,8 @@ class Rows(list[dict[Any, Any]]):
     @classmethod
     def of_frame(cls, X: Any) -> Self:
         """The rows of a frame."""
-        frame = nw.from_native(X, eager_only=True)
-        # not ``rows(named=True)``, which wants names that are strings
-        # what is missing is left out, which many of River's models bear, while NaN spoils their means for good
-        columns = frame.columns
-        rows = cls(
-            {name: value for name, value in zip(columns, row, strict=True) if is_known(value)} for row in frame.rows()
-        )
+        nw.from_native(X, eager_only=True)  # complains of what is none
+        rows = cls(as_dicts(X))
         rows.frame = X
         return rows
 
@@ -34,3 +31,13 @@ def listed(values: Any) -> list[Any]:
         if hasattr(values, method):
             return list(getattr(values, method)())
     return list(values)
+
+
+def checked_weights(w: Any, n_rows: int) -> Floats:
+    """Weights of rows, one for all or one for each; an error if they are none."""
+    weights = np.asarray(w if np.ndim(w) == 0 else listed(w), dtype=np.float64)
+    if weights.ndim and len(weights) != n_rows:
+        raise ValueError(f"there are {len(weights)} weights for {n_rows} rows")
+    if not ((weights >= 0.0) & np.isfinite(weights)).all():
+        raise ValueError(f"the weight is {w!r}: it must be a number that is not negative")
+    return np.broadcast_to(weights, (n_rows,))

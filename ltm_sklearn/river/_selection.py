@@ -13,7 +13,7 @@ from sklearn.base import clone
 
 from ..experts import ExpertAlgorithm, LongTermMemory
 from ..experts._validation import Floats
-from ..losses import TargetScore
+from ..losses import LossRange
 from ._targets import check_labels, check_numbers
 
 
@@ -31,8 +31,7 @@ class _Selection(ModelSelector):
             raise ValueError(f"algorithm={algorithm!r} is no expert algorithm of ltm_sklearn.experts")
         self.algorithm = algorithm
         self._weighting = LongTermMemory() if algorithm is None else clone(algorithm)
-        self._range = TargetScore("absolute", average=False)  # which maps losses of any scale to [0, 1]
-        self._range.knew_a_scale = True
+        self._range = LossRange()
         self._silent = np.zeros(len(self), dtype=np.bool_)  #: who had no answer in the last round
 
     def clone(self, new_params: dict[str, Any] | None = None, include_attributes: bool = False) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from .._river_models import takes_weights
+from .._river_models import chances_of, takes_weights
 from ..experts._validation import Floats
 from ._in_batches import InBatches
 from ._rows import Rows
@@ -61,15 +61,7 @@ class RiverModels:
             return np.asarray(numbers, dtype=np.float64).reshape(len(X), 1)
         if _takes_frame(model, X) and hasattr(model.estimator, "predict_proba"):
             return self._aligned(nw.from_native(model.predict_proba_many(X.frame), eager_only=True), len(X))
-        return self._stacked(_each(partial(self._chances, model), X, {}))
-
-    def _chances(self, model: Any, x: dict[Any, Any]) -> dict[Any, float]:
-        try:
-            chances: dict[Any, float] = model.predict_proba_one(x)
-        except NotImplementedError:  # some models only know labels
-            label = model.predict_one(x)
-            return {} if label is None else {label: 1.0}
-        return chances
+        return self._stacked(_each(partial(chances_of, model), X, {}))
 
     def _stacked(self, answers: list[dict[Any, float]]) -> Floats | None:
         assert self.classes is not None

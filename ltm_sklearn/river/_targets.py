@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Iterable
-from numbers import Real
 from typing import Any
 
-from .._river_models import is_known
+from .._values import is_known, is_number
 
 
 def check_labels(y: Iterable[Any]) -> None:
@@ -22,12 +20,5 @@ def check_labels(y: Iterable[Any]) -> None:
 def check_numbers(y: Iterable[Any]) -> None:
     """Raise a ValueError that names a target that is no finite number."""
     for target in y:
-        if not isinstance(target, Real) or not _is_finite(target):
+        if not is_number(target):
             raise ValueError(f"the target is {target!r}")
-
-
-def _is_finite(number: Any) -> bool:
-    try:
-        return math.isfinite(number)
-    except OverflowError:  # a whole number beyond all floats
-        return False

@@ -7,12 +7,10 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
-from .._rows import stacked
-from ._sources import default_names
+from .._rows import as_dicts, stacked
 
 
 class Batch(NamedTuple):
@@ -58,19 +56,6 @@ def joined(parts: list[Batch]) -> Batch:
     tables = [each.X for each in parts]
     X = [x for table in tables for x in table] if isinstance(tables[0], list) else stacked(tables)
     return Batch(X, y, np.concatenate(concepts) if concepts else None)
-
-
-def as_dicts(X: Any, names: list[Any] | None) -> list[dict[Any, Any]]:
-    """Rows as River has them, dictionaries of plain values; names are for the columns of arrays."""
-    if isinstance(X, list):
-        return X
-    if hasattr(X, "to_dicts"):  # polars
-        return list(X.to_dicts())
-    if hasattr(X, "columns"):
-        return list(X.to_dict("records"))
-    X = X.toarray() if sp.issparse(X) else np.asarray(X)
-    names = names or default_names(X.shape[1])
-    return [dict(zip(names, values, strict=True)) for values in X.tolist()]
 
 
 def as_pairs(batch: Batch, names: list[Any]) -> Iterator[tuple[dict[Any, Any], Any]]:

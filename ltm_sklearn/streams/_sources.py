@@ -9,6 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from .._rows import default_names
+
 Draw = Callable[[np.random.Generator, int], tuple[NDArray[Any], NDArray[Any]]]
 
 
@@ -31,11 +33,6 @@ def source_of(concept: Any, name: Any) -> Source:
     if isinstance(concept, Iterable) and not isinstance(concept, str | bytes):
         return Pairs(concept, f"concept {name!r}")
     raise ValueError(f"concept {name!r} is {concept!r}, neither a function, a pair (X, y) nor an iterable of (x, y)")
-
-
-def default_names(n_features: int) -> list[Any]:
-    """Names for features that have none."""
-    return [f"x{at}" for at in range(n_features)]
 
 
 class Function:
