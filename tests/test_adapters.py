@@ -16,7 +16,6 @@ pd = pytest.importorskip("pandas")
 
 from river import (  # noqa: E402
     base,
-    checks,
     cluster,
     compat,
     datasets,
@@ -29,6 +28,7 @@ from river import (  # noqa: E402
     preprocessing,
     tree,
 )
+from river_experts import rivers_checks  # noqa: E402
 from sklearn import config_context  # noqa: E402
 from sklearn.base import clone  # noqa: E402
 from sklearn.frozen import FrozenEstimator  # noqa: E402
@@ -156,12 +156,7 @@ MODELS = [
 
 @pytest.mark.parametrize(
     ("model", "check"),
-    [
-        pytest.param(model, check, id=f"{type(model.estimator).__name__}{at}-{check.__name__}-{number}")
-        for at, model in enumerate(MODELS)
-        for number, check in enumerate(checks.yield_checks(model))
-        if check.__name__ not in model._unit_test_skips()
-    ],
+    rivers_checks(MODELS),
 )
 def test_rivers_checks(model, check):
     check(model.clone())

@@ -8,7 +8,8 @@ import pytest
 
 pytest.importorskip("river")
 
-from river import base, linear_model, naive_bayes, preprocessing
+from river import linear_model, naive_bayes, preprocessing
+from river_experts import ReadsChances, ReadsNumber
 
 from ltm_sklearn import Snapshots, _one_row
 from ltm_sklearn.ensemble import ExpertWarning
@@ -18,30 +19,6 @@ from ltm_sklearn.river import LongTermMemoryClassifier, LongTermMemoryRegressor
 from ltm_sklearn.streams import linear_regressions, stagger
 
 pytestmark = pytest.mark.skipif(_one_row.kernel is None, reason="without a compiler there is no fast path")
-
-
-class Reads(base.Classifier):
-    """Says what stands in one feature; of its own it knows nothing."""
-
-    def __init__(self, feature="a", labels=(False, True)):
-        self.feature, self.labels = feature, labels
-
-    def learn_one(self, x, y):
-        pass
-
-    def predict_proba_one(self, x):
-        return dict(zip(self.labels, x[self.feature], strict=False))
-
-
-class ReadsNumber(base.Regressor):
-    def __init__(self, feature="a"):
-        self.feature = feature
-
-    def learn_one(self, x, y):
-        pass
-
-    def predict_one(self, x):
-        return x[self.feature]
 
 
 def chances(n_rows, labels, seed=0):
@@ -105,7 +82,7 @@ def assert_same(make, rows, monkeypatch, least_compiled):
 @pytest.mark.parametrize("loss", ["auto", "zero_one", "brier", "log"])
 @pytest.mark.parametrize("algorithm", [None, FixedShare(), LongTermMemory(horizon=1000)], ids=["default", "FS", "T"])
 def test_classes(labels, loss, algorithm, monkeypatch):
-    experts = [Reads(name, labels) for name in "abc"]
+    experts = [ReadsChances(name, labels) for name in "abc"]
     rows = list(chances(300, list(labels)))
 
     def make():
@@ -198,7 +175,9 @@ def test_target_that_is_no_number_leaves_the_state_as_it_was():
 
 
 def test_horizon_is_watched():
-    model = LongTermMemoryClassifier([Reads("a"), Reads("b")], algorithm=LongTermMemory(horizon=20), memory=None)
+    model = LongTermMemoryClassifier(
+        [ReadsChances("a"), ReadsChances("b")], algorithm=LongTermMemory(horizon=20), memory=None
+    )
     rows = list(chances(21, [False, True]))
     for x, y in rows[:20]:
         model.learn_one(x, y)

@@ -14,7 +14,6 @@ river = pytest.importorskip("river")
 
 from river import (  # noqa: E402
     base,
-    checks,
     compose,
     datasets,
     drift,
@@ -27,6 +26,7 @@ from river import (  # noqa: E402
     stats,
     tree,
 )
+from river_experts import ReadsChance, ReadsNumber, rivers_checks  # noqa: E402
 
 from ltm_sklearn import LongTermMemoryClassifier as SklearnClassifier  # noqa: E402
 from ltm_sklearn import Snapshots  # noqa: E402
@@ -57,43 +57,16 @@ CONFIGURATIONS = [
 
 @pytest.mark.parametrize(
     ("model", "check"),
-    [
-        pytest.param(model, check, id=f"{type(model).__name__}{at}-{check.__name__}-{number}")
-        for at, model in enumerate(CONFIGURATIONS)
-        for number, check in enumerate(checks.yield_checks(model))
-        if check.__name__ not in model._unit_test_skips()
-    ],
+    rivers_checks(CONFIGURATIONS),
 )
 def test_rivers_checks(model, check):
     check(model.clone())
 
 
-class Says(base.Classifier):
-    """Says what stands in one feature: the chance of True."""
-
-    def __init__(self, feature="a"):
-        self.feature = feature
-
-    def learn_one(self, x, y):
-        pass
-
-    def predict_proba_one(self, x):
-        return {True: x[self.feature], False: 1.0 - x[self.feature]}
-
-
-class SaysNumber(base.Regressor):
-    def __init__(self, feature="a"):
-        self.feature = feature
-
-    def learn_one(self, x, y):
-        pass
-
-    def predict_one(self, x):
-        return x[self.feature]
-
-
 def test_constant_experts_are_weighted_as_the_algorithm_does():
-    model = LongTermMemoryClassifier([Says("a"), Says("b"), Says("c")], loss="zero_one", memory=None)
+    model = LongTermMemoryClassifier(
+        [ReadsChance("a"), ReadsChance("b"), ReadsChance("c")], loss="zero_one", memory=None
+    )
     algorithm = LongTermMemory()
     rng = np.random.default_rng(0)
     for _ in range(100):
@@ -108,7 +81,7 @@ def test_constant_experts_are_weighted_as_the_algorithm_does():
 
 def test_each_return_of_a_concept_costs_less():
     """The peers' test: two constant experts, squared loss; River's EWA pays 498 in every second phase."""
-    model = LongTermMemoryRegressor([SaysNumber("a"), SaysNumber("b")], memory=None)
+    model = LongTermMemoryRegressor([ReadsNumber("a"), ReadsNumber("b")], memory=None)
     x, costs = {"a": 0.0, "b": 1.0}, []
     for phase in range(6):
         y, cost = float(phase % 2), 0.0
@@ -227,7 +200,7 @@ class Weighs(base.Regressor):
 
 
 def test_weights_go_to_models_that_take_them():
-    model = LongTermMemoryRegressor([Weighs(), SaysNumber()], memory=None)
+    model = LongTermMemoryRegressor([Weighs(), ReadsNumber()], memory=None)
     model.learn_one({"a": 0.0}, 1.0, w=3.0)
     model.learn_one({"a": 0.0}, 5.0, w=1.0)
     assert model.named_estimators_["Weighs"].mean.get() == 2.0

@@ -12,7 +12,6 @@ pytest.importorskip("river")
 
 from river import (
     bandit,
-    base,
     datasets,
     evaluate,
     linear_model,
@@ -23,6 +22,7 @@ from river import (
     stream,
     tree,
 )
+from river_experts import ReadsLabel, ReadsNumber
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 
 from ltm_sklearn import Snapshots
@@ -43,19 +43,6 @@ def scaled_logistic():
 
 def scaled_linear():
     return preprocessing.StandardScaler() | linear_model.LinearRegression(intercept_lr=0.1)
-
-
-class Reads(base.Classifier):
-    """Says the label that stands in one feature."""
-
-    def __init__(self, feature="a"):
-        self.feature = feature
-
-    def learn_one(self, x, y):
-        pass
-
-    def predict_proba_one(self, x):
-        return {x[self.feature]: 1.0}
 
 
 # Frames -----------------------------------------------------------------------------------------------------------
@@ -143,7 +130,7 @@ def test_frames_before_anything_is_known_and_without_rows():
 def test_weights_of_a_frame_reach_the_losses_and_the_models():
     X = pd.DataFrame({"a": [True, True, True, False], "b": [False, False, False, True]})
     y = pd.Series([True, True, True, True])
-    even, uneven = (LongTermMemoryClassifier([Reads("a"), Reads("b")], memory=None) for _ in range(2))
+    even, uneven = (LongTermMemoryClassifier([ReadsLabel("a"), ReadsLabel("b")], memory=None) for _ in range(2))
     even.learn_many(X, y)
     uneven.learn_many(X, y, w=[0.1, 0.1, 0.1, 1.0])
     assert even.weights_[0] > 0.5 > uneven.weights_[0]
@@ -171,7 +158,7 @@ def test_bad_frames_are_named_and_change_nothing(y, w, message):
 
 
 def test_rows_without_weight_are_passed_over_and_a_bad_row_does_not_stop_the_others():
-    class Learns(Reads):
+    class Learns(ReadsLabel):
         def __init__(self, feature="a"):
             super().__init__(feature)
             self.learned = []
@@ -185,7 +172,7 @@ def test_rows_without_weight_are_passed_over_and_a_bad_row_does_not_stop_the_oth
             self.learned.append(x["a"])
 
     X = pd.DataFrame({"a": [1.0, 2.0, None, 4.0]})
-    model = LongTermMemoryClassifier([Learns(), Reads("b")], memory=None)
+    model = LongTermMemoryClassifier([Learns(), ReadsLabel("b")], memory=None)
     with pytest.warns(ExpertWarning, match="could not learn"):
         model.learn_many(X.assign(b=1.0), [1, 1, 1, 1], w=[1.0, 0.0, 1.0, 1.0])
     assert model.estimators_[0].learned == [1.0, 4.0]
@@ -215,7 +202,10 @@ def test_frames_pass_through_a_pipeline():
 
 
 def test_round_is_charged_what_was_said_when_it_was_issued():
-    model, alone = LongTermMemoryClassifier([Reads("a"), Reads("b")], loss="zero_one", memory=None), LongTermMemory()
+    model, alone = (
+        LongTermMemoryClassifier([ReadsLabel("a"), ReadsLabel("b")], loss="zero_one", memory=None),
+        LongTermMemory(),
+    )
     rng = np.random.default_rng(0)
     waiting, labels = {}, {}
     for at in range(200):
@@ -273,7 +263,7 @@ def test_label_that_was_not_known_when_the_row_was_issued():
 
 
 def test_only_so_many_wait():
-    model = LongTermMemoryClassifier([Reads("a")], max_pending=3)
+    model = LongTermMemoryClassifier([ReadsLabel("a")], max_pending=3)
     for at in range(5):
         model.predict_one({"a": 1}, id=at)
     with pytest.raises(ValueError, match=r"id 1 is not waiting.*more than 3 rows waited"):
@@ -316,11 +306,11 @@ def test_what_waits_is_saved():
 
 @pytest.mark.parametrize("delayed", [False, True])
 def test_round_that_is_complete_is_not_done_again_if_warnings_are_errors(delayed):
-    class Fails(Reads):
+    class Fails(ReadsLabel):
         def learn_one(self, x, y):
             raise RuntimeError("not now")
 
-    model = LongTermMemoryClassifier([Reads("a"), Fails("a")], memory=None)
+    model = LongTermMemoryClassifier([ReadsLabel("a"), Fails("a")], memory=None)
     x = {"a": True}
     if delayed:
         model.predict_one(x, id=1)
@@ -333,11 +323,11 @@ def test_round_that_is_complete_is_not_done_again_if_warnings_are_errors(delayed
 
 
 def test_failure_is_reported_once_under_ids():
-    class Mute(Reads):
+    class Mute(ReadsLabel):
         def predict_proba_one(self, x):
             raise RuntimeError("no comment")
 
-    model = LongTermMemoryClassifier([Reads("a"), Mute("a")], memory=None)
+    model = LongTermMemoryClassifier([ReadsLabel("a"), Mute("a")], memory=None)
     with pytest.warns(ExpertWarning, match="'Mute' could not predict"):
         model.predict_one({"a": True}, id=0)
     for at in range(30):  # where warnings are errors
@@ -363,7 +353,7 @@ def test_clone_with_attributes_goes_on_by_itself():
 
 
 def test_selection_plays_the_algorithm_on_the_losses_of_the_metric():
-    model = ExpertSelectionClassifier([Reads("a"), Reads("b"), Reads("c")], algorithm=FixedShare())
+    model = ExpertSelectionClassifier([ReadsLabel("a"), ReadsLabel("b"), ReadsLabel("c")], algorithm=FixedShare())
     alone = FixedShare()
     rng = np.random.default_rng(0)
     for _ in range(100):
@@ -377,24 +367,15 @@ def test_selection_plays_the_algorithm_on_the_losses_of_the_metric():
 def test_error_of_any_size_selects_the_better_regressor():
     """River's BanditRegressor takes the largest error for the best."""
 
-    class Says(base.Regressor):
-        def __init__(self, value=0.0):
-            self.value = value
-
-        def learn_one(self, x, y):
-            pass
-
-        def predict_one(self, x):
-            return self.value
-
+    x = {"a": 0.0, "b": 1000.0, "c": 3000.0}
     for metric in (None, metrics.MSE(), metrics.RMSE()):
-        model = ExpertSelectionRegressor([Says(0.0), Says(1000.0), Says(3000.0)], metric=metric)
+        model = ExpertSelectionRegressor([ReadsNumber(name) for name in x], metric=metric)
         for y in [900.0] * 30:
-            model.learn_one({}, y)
-        assert model.predict_one({}) == 1000.0
+            model.learn_one(x, y)
+        assert model.predict_one(x) == 1000.0
         for y in [0.0] * 30:
-            model.learn_one({}, y)
-        assert model.predict_one({}) == 0.0
+            model.learn_one(x, y)
+        assert model.predict_one(x) == 0.0
 
 
 def test_selection_by_a_metric_of_probabilities_and_with_models_that_have_nothing_to_say():
@@ -405,11 +386,11 @@ def test_selection_by_a_metric_of_probabilities_and_with_models_that_have_nothin
 
 
 def test_model_that_has_nothing_to_say_is_not_selected():
-    class Silent(Reads):
+    class Silent(ReadsLabel):
         def predict_proba_one(self, x):
             return {}
 
-    model = ExpertSelectionClassifier([Silent("a"), Reads("a")])
+    model = ExpertSelectionClassifier([Silent("a"), ReadsLabel("a")])
     for _ in range(5):
         model.learn_one({"a": True}, True)
     assert model.predict_one({"a": True}) is True
@@ -417,7 +398,7 @@ def test_model_that_has_nothing_to_say_is_not_selected():
 
 def test_selection_refuses_targets_that_are_missing():
     classifier, regressor = (
-        ExpertSelectionClassifier([Reads("a"), Reads("b")]),
+        ExpertSelectionClassifier([ReadsLabel("a"), ReadsLabel("b")]),
         ExpertSelectionRegressor([scaled_linear(), scaled_linear()]),
     )
     for missing in (None, float("nan")):
@@ -429,7 +410,7 @@ def test_selection_refuses_targets_that_are_missing():
 
 def test_selection_refuses_what_is_no_algorithm():
     with pytest.raises(ValueError, match="algorithm='hedge' is no expert algorithm"):
-        ExpertSelectionClassifier([Reads("a"), Reads("b")], algorithm="hedge")
+        ExpertSelectionClassifier([ReadsLabel("a"), ReadsLabel("b")], algorithm="hedge")
 
 
 @pytest.mark.parametrize(
