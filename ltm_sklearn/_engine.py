@@ -182,7 +182,10 @@ class Engine:
                 tame = self.score.tame(np.stack(list(said.values())))
                 # tamed ones are either finite, and so is their sum, or not; a product is the fastest sum of few
                 heard: NDArray[np.bool_] = np.isfinite(tame @ np.ones(shape[1]))
-            tame[~heard] = 0.0
+            if not heard.all():
+                tame[~heard] = 0.0
+            if len(said) == n_experts:
+                return tame, heard
             seats = list(said)
             predictions[seats], awake[seats] = tame, heard
         return predictions, awake

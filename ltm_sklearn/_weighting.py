@@ -83,7 +83,7 @@ class Verdict:
     def means(self, row_losses: Floats) -> Floats:
         """Mean losses (n_experts,) over the rows in which each was awake; NaN if there are none."""
         means = np.full(len(row_losses), np.nan)
-        return np.divide((row_losses * self._shares).sum(axis=1), self.part, out=means, where=self.part > 0.0)
+        return np.divide(np.einsum("en,en->e", row_losses, self._shares), self.part, out=means, where=self.part > 0.0)
 
     def blend(self, parts: Floats) -> tuple[Floats, Floats]:
         """What the second part is charged around its mixtures, (n_experts, n_rows), and what both lost, (2, n_rows)."""

@@ -162,9 +162,9 @@ class ClassScore:
         """Losses (n_rows,) of what was issued."""
         return self.losses(y, self.normalised(mixture)[np.newaxis], None)[0]
 
-    def agreement(self, one: Floats, other: Floats, y: NDArray[np.intp]) -> float:
-        """Share of the rows on which two models see the same class as likeliest."""
-        return float((one.argmax(axis=1) == other.argmax(axis=1)).mean())
+    def distances(self, one: Floats, others: Floats, y: NDArray[np.intp]) -> Floats:
+        """How far others, (n_others, n_rows, n_classes), are from one in each row: 1 if they see another class."""
+        return (one.argmax(axis=-1) != others.argmax(axis=-1)).astype(np.float64)
 
     def rescale(self, losses: Floats) -> Floats:
         """Losses are in [0, 1] already."""
@@ -338,12 +338,15 @@ class TargetScore(LossRange):
         """Losses (n_rows,) of what was issued, in the loss's own units."""
         return self._lost(y, mixture[:, 0])
 
-    def agreement(self, one: Floats, other: Floats, y: Floats) -> float:
-        """1 less the mean distance of two models' predictions, over the width of the targets of these rows."""
+    def distances(self, one: Floats, others: Floats, y: Floats) -> Floats:
+        """How far others, (n_others, n_rows, 1), are from one in each row, over the width of the rows' targets."""
         deviations = np.abs(y - np.median(y))
         width = DEVIATIONS_OF_WIDTH * float(np.median(deviations) or deviations.mean())
-        distance = float(np.abs(self.tame(one) - self.tame(other)).mean())
-        return 1.0 - min(distance / width, 1.0) if width > 0.0 else float(distance == 0.0)
+        apart: Floats = np.abs(one - others)[..., 0]
+        if width > 0.0:
+            with np.errstate(over="ignore"):
+                return apart / width
+        return np.where(apart > 0.0, np.inf, 0.0)
 
     def rescale(self, losses: Floats) -> Floats:
         """Losses (n_rounds, n_experts), NaN where asleep, in [0, 1]; learns the widest gap."""

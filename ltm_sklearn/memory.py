@@ -46,7 +46,7 @@ class Score(Protocol):
 
     def tame(self, predictions: Floats) -> Floats: ...
 
-    def agreement(self, one: Floats, other: Floats, y: Any, /) -> float: ...
+    def distances(self, one: Floats, others: Floats, y: Any, /) -> Floats: ...
 
     def losses(self, y: Any, predictions: Floats, mixture: Floats | None) -> Floats: ...
 
@@ -267,25 +267,24 @@ class Remembering:
         """The snapshot that agrees with a model most, if it does so enough, and whether the model is better than it."""
         if self.parameters.merge is None:
             return None
+        kin = [expert for expert in snapshots if expert.source == source]
+        if not kin:
+            return None
         rows = models.stack([X for X, _ in self.recent])
         targets = np.concatenate([targets for _, targets in self.recent])
         shape = (len(targets), score.n_outputs)
-        answers = _answers(models, model, rows, shape)
-        best: tuple[Expert, bool] | None = None
-        closest = self.parameters.merge
-        for expert in snapshots:
-            if expert.source != source:
-                continue
-            its_answers = _answers(models, expert.model, rows, shape)
-            both = np.isfinite(answers).all(axis=1) & np.isfinite(its_answers).all(axis=1)
-            if both.mean() < 0.5:  # too little to go by
-                continue
-            pair = score.tame(np.stack([answers[both], its_answers[both]]))
-            agreement = score.agreement(pair[0], pair[1], targets[both])
-            if agreement > closest:
-                lost, its_loss = score.losses(targets[both], pair, None).mean(axis=1)
-                best, closest = (expert, bool(lost <= its_loss)), agreement
-        return best
+        said = score.tame(np.stack([_answers(models, each, rows, shape) for each in [model, *(e.model for e in kin)]]))
+        known = np.asarray(np.isfinite(said).all(axis=2))
+        both = known[1:] & known[0]
+        n_both = np.maximum(both.sum(axis=1), 1)
+        apart = np.where(both, score.distances(said[0], said[1:], targets), 0.0).sum(axis=1) / n_both
+        apart[n_both < len(targets) / 2] = np.inf  # too little to go by
+        closest = int(apart.argmin())
+        if not 1.0 - apart[closest] > self.parameters.merge:
+            return None
+        here = both[closest]
+        lost, its_loss = score.losses(targets[here], said[[0, 1 + closest]][:, here], None).mean(axis=1)
+        return kin[closest], bool(lost <= its_loss)
 
 
 def _answers(models: Models, model: Any, X: Any, shape: tuple[int, int]) -> Floats:

@@ -20,6 +20,8 @@ class ReadsNumber(_Reader, base.Regressor):
 
 
 class ReadsLabel(_Reader, base.Classifier):
+    _multiclass = True
+
     def predict_proba_one(self, x):
         return {x[self.feature]: 1.0}
 
@@ -33,6 +35,8 @@ class ReadsChance(_Reader, base.Classifier):
 
 class ReadsChances(_Reader, base.Classifier):
     """The feature has a chance for each label."""
+
+    _multiclass = True
 
     def __init__(self, feature="a", labels=(False, True)):
         super().__init__(feature)

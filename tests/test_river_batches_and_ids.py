@@ -2,6 +2,7 @@
 
 import pickle
 
+import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -22,7 +23,7 @@ from river import (
     stream,
     tree,
 )
-from river_experts import ReadsLabel, ReadsNumber
+from river_experts import ReadsChance, ReadsLabel, ReadsNumber
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 
 from ltm_sklearn import Snapshots
@@ -202,10 +203,8 @@ def test_frames_pass_through_a_pipeline():
 
 
 def test_round_is_charged_what_was_said_when_it_was_issued():
-    model, alone = (
-        LongTermMemoryClassifier([ReadsLabel("a"), ReadsLabel("b")], loss="zero_one", memory=None),
-        LongTermMemory(),
-    )
+    models = [ReadsChance("a"), ReadsChance("b")]  # which know the labels beforehand
+    model, alone = LongTermMemoryClassifier(models, loss="zero_one", memory=None), LongTermMemory()
     rng = np.random.default_rng(0)
     waiting, labels = {}, {}
     for at in range(200):
@@ -450,3 +449,49 @@ def test_estimators_of_scikit_learn_are_taken_as_they_are():
 def test_what_is_of_neither_kind_is_named():
     with pytest.raises(ValueError, match="model 1 is 'tree', which is neither River's nor scikit-learn's"):
         LongTermMemoryClassifier([naive_bayes.GaussianNB(), "tree"])
+
+
+# Wrong input ------------------------------------------------------------------------------------------------------
+
+
+def test_loss_that_is_none_is_refused_at_once():
+    for estimator in (LongTermMemoryClassifier([scaled_logistic()]), LongTermMemoryRegressor([scaled_linear()])):
+        with pytest.raises(ValueError, match="loss='no'"):
+            type(estimator)(estimator.models, loss="no")
+
+
+@pytest.mark.parametrize("estimator", [LongTermMemoryClassifier, ExpertSelectionClassifier])
+def test_label_that_a_binary_model_cannot_learn_is_refused(estimator):
+    """River's logistic regression raises an error at a string, and learns nonsense from a 2."""
+    model = estimator([tree.HoeffdingTreeClassifier(), scaled_logistic()])
+    for at in range(10):
+        model.learn_one({"a": float(at)}, bool(at % 2))
+    before = pickle.dumps(model)
+    for label in ("yes", 2):
+        with pytest.raises(ValueError, match=f"the label is {label!r}, and LogisticRegression only knows.*OneVsRest"):
+            model.learn_one({"a": 1.0}, label)
+    assert pickle.dumps(model) == before
+    for label in (0, 1, np.True_):
+        model.learn_one({"a": 1.0}, label)
+
+
+def test_row_that_no_expert_can_predict_is_an_error_as_with_a_model_alone():
+    model = LongTermMemoryRegressor([ReadsNumber("a"), ReadsNumber("b")])
+    model.learn_one({"a": 1.0, "b": 2.0}, 1.0)
+    before = pickle.dumps(model)
+    for ask in (model.predict_one, lambda x: model.predict_one(x, id=1)):
+        with pytest.raises(ValueError, match="no expert could predict these rows: 'a'"):
+            ask({"c": 1.0})
+    assert pickle.dumps(model) == before
+
+
+@pytest.mark.parametrize(("frame_of", "series_of"), FRAMES)
+def test_frames_before_anything_was_learned_are_answered_like_rows(frame_of, series_of):
+    columns = {"a": [1.0, 2.0]}
+    binary = LongTermMemoryClassifier([scaled_logistic()])
+    labels = nw.from_native(binary.predict_many(frame_of(columns)), series_only=True)
+    assert labels.to_list() == [binary.predict_one({"a": 1.0})] * 2
+    chances = nw.from_native(binary.predict_proba_many(frame_of(columns)))
+    assert chances.to_numpy().tolist() == [list(binary.predict_proba_one({"a": 1.0}).values())] * 2
+    multiclass = LongTermMemoryClassifier([naive_bayes.GaussianNB()])
+    assert len(multiclass.predict_proba_many(frame_of(columns))) == len(multiclass.predict_many(frame_of(columns))) == 0

@@ -63,6 +63,7 @@ class RiverEnsemble(Shown, base.Ensemble):
                 raise ValueError(f"model {at} is {model!r}, which is neither River's nor scikit-learn's")
             if kind_of(model) != self._kind:
                 raise ValueError(f"model {at} ({type(model).__name__}) is no {self._kind}")
+        self._score()  # complains of a loss that is none
 
     @property
     def _min_number_of_models(self) -> int:
@@ -116,6 +117,7 @@ class RiverEnsemble(Shown, base.Ensemble):
 
     def _issue(self, X: Rows) -> Issued:
         issued = self._engine.issue(X, len(X), self._skin)
+        issued.check()
         self._engine.warn(issued.reports)
         return issued
 
@@ -125,6 +127,7 @@ class RiverEnsemble(Shown, base.Ensemble):
             self._start()
         self._pending.check_new([id])
         issued = self._engine.issue(Rows([x]), 1, self._skin)
+        issued.check()
         self._pending.hold([id], None, issued)
         self._engine.note(issued.reports)
         return issued

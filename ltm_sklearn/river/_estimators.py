@@ -92,7 +92,7 @@ class LongTermMemoryClassifier(RiverEnsemble, base.MiniBatchClassifier):
         if id is not None:
             return self._by_label(self._issue_as(id, x).mixture)
         if not hasattr(self, "_engine"):
-            return {} if self._multiclass else {False: 0.5, True: 0.5}
+            return dict.fromkeys(self._first_classes(), 0.5)
         row = self._row()
         chances: dict[Any, float] | None = None if row is None else row.chances(x)
         return self._by_label(self._issue(Rows([x])).mixture) if chances is None else chances
@@ -107,26 +107,37 @@ class LongTermMemoryClassifier(RiverEnsemble, base.MiniBatchClassifier):
     def predict_proba_many(self, X: Any) -> Any:
         """Class probabilities of the rows of a frame, a column a class; a frame of the same library."""
         frame = nw.from_native(X, eager_only=True)
-        if not getattr(self, "_classes", None) or not len(frame):
-            return to_native_frame({label: [] for label in getattr(self, "_classes", ())}, like=frame[:0])
-        probabilities = self._probabilities(self._issue(Rows.of_frame(X)).mixture)
-        return to_native_frame(dict(zip(self._classes, probabilities.T, strict=True)), like=frame)
+        labels, probabilities = self._of_frame(X, len(frame))
+        return to_native_frame(dict(zip(labels, probabilities.T, strict=True)), like=frame if labels else frame[:0])
 
     def predict_many(self, X: Any) -> Any:
         """The likeliest classes of the rows of a frame; a series of the same library."""
         frame = nw.from_native(X, eager_only=True)
-        if not getattr(self, "_classes", None) or not len(frame):
+        labels, probabilities = self._of_frame(X, len(frame))
+        if not labels:
             return to_native_series([], name=None, like=frame[:0])
-        labels = list(self._classes)
-        best = self._probabilities(self._issue(Rows.of_frame(X)).mixture).argmax(axis=1)
-        return to_native_series([labels[at] for at in best], name=None, like=frame)
+        return to_native_series([labels[at] for at in probabilities.argmax(axis=1)], name=None, like=frame)
+
+    def _of_frame(self, X: Any, n_rows: int) -> tuple[list[Any], Floats]:
+        """The labels that are known, and their probabilities in the rows of a frame."""
+        labels = list(getattr(self, "_classes", self._first_classes()))
+        if hasattr(self, "_engine") and labels and n_rows:
+            return labels, self._probabilities(self._issue(Rows.of_frame(X)).mixture)
+        return labels, np.full((n_rows, len(labels)), 1.0 / max(len(labels), 1))
+
+    def _first_classes(self) -> dict[Any, int]:
+        """What is known of the labels beforehand."""
+        return {} if self._multiclass else {False: 0, True: 1}
+
+    def _start(self) -> None:
+        self._classes = self._first_classes()
+        super()._start()
 
     def _score(self) -> ClassScore:
-        self._classes = {} if self._multiclass else {False: 0, True: 1}
-        return ClassScore(self.loss, len(self._classes), average=self.combine == "average")
+        return ClassScore(self.loss, len(self._first_classes()), average=self.combine == "average")
 
     def _check_targets(self, y: list[Any]) -> None:
-        check_labels(y)
+        check_labels(y, self.models)
 
     def _targets(self, y: list[Any]) -> Any:
         for label in y:

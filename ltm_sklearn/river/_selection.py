@@ -114,7 +114,7 @@ class ExpertSelectionClassifier(_Selection, ModelSelectionClassifier):
         return all(model._multiclass for model in self)
 
     def _check_target(self, y: Any) -> None:
-        check_labels([y])
+        check_labels([y], self.models)
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:

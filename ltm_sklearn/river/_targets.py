@@ -5,16 +5,23 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from typing import Any
 
+from .._river_models import last_step
 from .._values import is_known, is_number
 
 
-def check_labels(y: Iterable[Any]) -> None:
-    """Raise a ValueError that names a label that is missing or cannot be one."""
+def check_labels(y: Iterable[Any], models: Iterable[Any]) -> None:
+    """Raise a ValueError that names a label that is missing or cannot be one, or that a model cannot learn."""
+    binary = next((model for model in models if not model._multiclass), None)
     for label in y:
         if not isinstance(label, Hashable):
             raise ValueError(f"the label is {label!r}, which is not hashable")
         if not is_known(label):
             raise ValueError(f"the label is {label!r}")
+        if binary is not None and label not in (False, True):
+            raise ValueError(
+                f"the label is {label!r}, and {type(last_step(binary)).__name__} only knows False and True: put it "
+                "into river.multiclass.OneVsRestClassifier"
+            )
 
 
 def check_numbers(y: Iterable[Any]) -> None:
