@@ -23,7 +23,7 @@ from recurring_river import SYNTHETIC, river
 from report import RESULTS, provenance, save_table
 from sklearn.naive_bayes import GaussianNB
 
-from ltm_sklearn import LongTermMemoryClassifier
+from ltm_sklearn import LongTermMemoryClassifier, streams
 from ltm_sklearn.ensemble import ExpertWarning
 
 N_SEGMENTS, SEGMENT, NOISE, N_CONCEPTS = 30, 1000, 0.1, 3
@@ -35,21 +35,12 @@ FIRST_ROWS = 50  #: of a returning segment
 
 def synthetic_stream(name: str, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Rows, labels and the concept in force: three concepts in random order, never one twice in a row."""
-    rng = np.random.default_rng(seed)
-    order = [0]
-    while len(order) < N_SEGMENTS:
-        order.append(int(rng.choice([concept for concept in range(N_CONCEPTS) if concept != order[-1]])))
-    concept = np.repeat(order, SEGMENT)
-    n_rows = len(concept)
-    if name == "STAGGER":
-        size, colour, shape = X = rng.integers(0, 3, (3, n_rows)).astype(float)
-        labels = [(size == 0) & (colour == 0), (colour == 2) | (shape == 0), size > 0]
-        X, y = X.T, np.choose(concept, labels)
-    else:
-        thresholds = np.array([float(part) for part in name.removeprefix("SEA ").split("/")])
-        X = rng.random((n_rows, 3)) * 10
-        y = X[:, 0] + X[:, 1] <= thresholds[concept]
-    return X, (y ^ (rng.random(n_rows) < NOISE)).astype(int), concept
+    schedule = {"order": "random", "length": SEGMENT, "n_segments": N_SEGMENTS, "noise": NOISE, "seed": seed}
+    thresholds = name.removeprefix("SEA ").split("/")
+    stream = streams.stagger(**schedule) if name == "STAGGER" else streams.sea(list(map(float, thresholds)), **schedule)
+    (batch,) = stream.batches(N_SEGMENTS * SEGMENT)
+    assert batch.concept is not None
+    return batch.X, batch.y.astype(int), batch.concept
 
 
 def real_stream(name: str, folder: Path) -> tuple[np.ndarray, np.ndarray]:
@@ -88,7 +79,7 @@ def test_then_train(model: LongTermMemoryClassifier, X: Any, y: Any, batch_size:
     need not be asked twice. Batches for which nobody had an answer, such as the first, count as wrong.
     """
     starts = range(0, len(y), batch_size)
-    model.set_params(record=len(starts), loss="zero_one")
+    model.set_params(record=len(starts))
     classes = np.unique(y)
     for start in starts:
         rows = slice(start, start + batch_size)

@@ -2,7 +2,7 @@
 
 A round is ``predict_one`` and ``learn_one`` of one row. The experts are dummies that answer at once, so that the rest
 is the ensemble's own work. Each repetition times the bare experts, the peer and ours one after the other; the figures
-are medians.
+are medians. A second table has what a row costs a model of scikit-learn, through the adapters.
 
     python benchmarks/river_speed.py
 """
@@ -15,11 +15,13 @@ from typing import Any
 
 import numpy as np
 from report import provenance, save_table
-from river import base, ensemble
+from river import base, compat, datasets, ensemble
+from sklearn.linear_model import SGDClassifier
 
-from ltm_sklearn.river import LongTermMemoryClassifier, LongTermMemoryRegressor
+from ltm_sklearn.river import FromSklearnClassifier, LongTermMemoryClassifier, LongTermMemoryRegressor
 
 N_ROUNDS, REPEATS, N_FEATURES, SEED = 5000, 15, 5, 0
+N_BORDER_ROWS, BORDER_REPEATS = 1000, 5
 
 
 class SaysNumber(base.Regressor):
@@ -83,7 +85,39 @@ def compare(
     return float(np.median(alone)), {name: float(np.median(each)) for name, each in costs.items()}
 
 
-def main() -> None:
+def border() -> None:
+    """What a row costs on the way to scikit-learn and back."""
+    rows = list(datasets.Phishing().take(N_BORDER_ROWS))
+    sgd = SGDClassifier(loss="log_loss", random_state=0)
+    models = {"`river.compat`": lambda: compat.convert_sklearn_to_river(sgd, classes=[False, True])}
+    for size in (1, 10, 100):
+        name = f"`FromSklearnClassifier`, batch_size={size}"
+        models[name] = lambda size=size: FromSklearnClassifier(sgd, classes=[False, True], batch_size=size)
+    costs: dict[str, list[tuple[float, float]]] = {name: [] for name in models}
+    for _ in range(BORDER_REPEATS):
+        for name, make in models.items():
+            model = make()
+            start = time.perf_counter()
+            for x, y in rows:
+                model.learn_one(x, y)
+            between = time.perf_counter()
+            for x, _ in rows:
+                model.predict_proba_one(x)
+            costs[name].append((between - start, time.perf_counter() - between))
+    table = [
+        [name, *(f"{1e6 * cost / len(rows):.0f}" for cost in np.median(each, axis=0))] for name, each in costs.items()
+    ]
+    notes = [
+        f"Microseconds a row of Phishing (9 features) with `SGDClassifier`, medians of {BORDER_REPEATS} repetitions of "
+        f"{len(rows)} rows.",
+        "Made by `river_speed.py`.",
+        provenance("river"),
+    ]
+    print(save_table("river_border", ["", "`learn_one`", "`predict_proba_one`"], table, notes))
+
+
+def rounds() -> None:
+    """What a round costs beyond the experts."""
     rng = np.random.default_rng(SEED)
     kinds: list[tuple[str, Any, str, str, dict[str, Any], list[Any]]] = [
         (
@@ -133,4 +167,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    rounds()
+    border()

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from ltm_sklearn.experts._long_term_memory import MODELS_SHARE, POTENTIAL_FLOOR, RATES
+
 
 def tight_excess(confidence, regret, rates, complexity, sequences, shares):
     """Largest amount by which one of the three inequalities fails, over all experts, rates and sequences.
@@ -17,18 +19,31 @@ def tight_excess(confidence, regret, rates, complexity, sequences, shares):
     complexity = np.broadcast_to(complexity, regret.shape[1:])
     excess = [((z * r).sum(axis=0) - complexity[:, np.newaxis] / rates - rates * (z**2 * r**2).sum(axis=0)).max()]
     for sequence in sequences:
-        total, bound = 0.0, 0.0
         for expert in range(regret.shape[1]):
             chosen = sequence == expert
-            cost = moving_cost(chosen, shares)
             along = (g[chosen, expert] - rates * g[chosen, expert] ** 2).sum(axis=0)
+            cost = moving_cost(chosen, shares)
             excess.append((along - (z[:, expert] * g[:, expert]).sum(axis=0) - cost / rates).max())
-            if chosen.any():
-                second = (np.abs(r[chosen, expert]) + g[chosen, expert] ** 2).sum(axis=0)
-                total += r[chosen, expert].sum()
-                bound += ((complexity[expert] + cost) / rates + rates * second).min()
-        excess.append(total - bound)
+        total = regret[np.arange(len(sequence)), sequence].sum()
+        excess.append(total - sequence_bound(regret, rates, complexity, sequence, shares))
     return max(excess)
+
+
+def sequence_bound(regret, rates, complexity, sequence, shares):
+    """What the regret against a sequence of experts may be: the sum of the third inequality's right sides."""
+    bound = 0.0
+    for expert in np.unique(sequence):
+        chosen = sequence == expert
+        r = regret[chosen, expert][:, np.newaxis]
+        second = (np.abs(r) + (r - rates * np.abs(r)) ** 2).sum(axis=0)
+        bound += ((complexity[expert] + moving_cost(chosen, shares)) / rates + rates * second).min()
+    return bound
+
+
+def memory_complexity(n_rounds, n_experts, prior=None):
+    """Of LongTermMemory, ln of (what the potentials sum to at most)/(prior of a model's cell)."""
+    prior = np.full(n_experts, 1 / n_experts) if prior is None else np.array(prior) / np.sum(prior)
+    return np.log((1 + POTENTIAL_FLOOR * n_rounds) * len(RATES) / MODELS_SHARE / prior)
 
 
 def anytime_shares(n_rounds):

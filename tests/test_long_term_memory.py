@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from bounds import anytime_shares, moving_cost, tight_excess
+from bounds import anytime_shares, memory_complexity, moving_cost, tight_excess
 from environments import Environment, best_sequence, random_sequence, regrets
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from ltm_sklearn.experts import BestOfBothWorlds, LongTermMemory
 from ltm_sklearn.experts import _base as base
 from ltm_sklearn.experts import _long_term_memory as implementation
-from ltm_sklearn.experts._long_term_memory import MODELS_SHARE, POTENTIAL_FLOOR, RATES
+from ltm_sklearn.experts._long_term_memory import POTENTIAL_FLOOR, RATES
 
 ROUNDING = 1e-6
 
@@ -31,14 +31,8 @@ def excess(algorithm, environment, seed, n_segments):
     known = algorithm.horizon is not None
     shares = np.full(n_rounds - 1, 1 / algorithm.horizon) if known else anytime_shares(n_rounds)
     regret = regrets(np.array(played), losses)
-    costs = complexity(n_rounds, n_experts, algorithm.prior)
+    costs = memory_complexity(n_rounds, n_experts, algorithm.prior)
     return tight_excess(np.array(confidence), regret, RATES, costs, sequences, shares)
-
-
-def complexity(n_rounds, n_experts, prior=None):
-    """ln of (what the potentials sum to at most)/(prior of a model's cell)."""
-    prior = np.full(n_experts, 1 / n_experts) if prior is None else np.array(prior) / np.sum(prior)
-    return np.log((1 + POTENTIAL_FLOOR * n_rounds) * len(RATES) / MODELS_SHARE / prior)
 
 
 @settings(max_examples=40, deadline=None)
@@ -119,7 +113,7 @@ def stochastic_bound(n_rounds, n_experts, gap, good):
     """
     bound = 0.0
     for expert in (0, 1):
-        cost = complexity(n_rounds, n_experts)[expert] + moving_cost(good == expert, anytime_shares(n_rounds))
+        cost = memory_complexity(n_rounds, n_experts)[expert] + moving_cost(good == expert, anytime_shares(n_rounds))
         bound += 2 * (25 * (1 + 1.45**2) * cost / (2 * gap) + 2 * cost / RATES[0])
     return bound
 

@@ -2,12 +2,14 @@
 
 import numpy as np
 import pytest
+from bounds import anytime_shares, memory_complexity, sequence_bound
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from ltm_sklearn._weighting import Charging, FollowAndBlend, Verdict, averaged, weighting_of
 from ltm_sklearn.experts import FixedShare, LongTermMemory
+from ltm_sklearn.experts._long_term_memory import RATES
 from ltm_sklearn.losses import SAFE_MARGIN, ClassScore, TargetScore
 
 SCORE = ClassScore("auto", 3, average=True)
@@ -47,6 +49,52 @@ def test_what_the_blender_is_charged_is_a_slope_of_the_margin_loss(p, x, y):
 @given(simplex(), st.integers(0, 2))
 def test_margin_loss_bounds_mistakes(p, y):
     assert (p.argmax() != y) <= margin_loss(p, y) / SAFE_MARGIN + 1e-12
+
+
+def mean_over_sequences(combinations, of_sequence):
+    """The mean of a function of expert sequences whose share of each expert in each round is that of a combination.
+
+    All sequences read the rounds' quantiles at one level u, which is uniform: the fewest moves a combination can do.
+    """
+    levels = np.cumsum(combinations, axis=1)
+    edges = np.unique(np.concatenate([[0.0, 1.0], np.round(levels.ravel(), 9)]))
+    middles, widths = (edges[1:] + edges[:-1]) / 2, np.diff(edges)
+    sequences = [(levels < u).sum(axis=1) for u in middles]
+    return sum(width * of_sequence(sequence) for width, sequence in zip(widths, sequences, strict=True))
+
+
+def test_blender_keeps_the_bound_against_combinations_that_take_turns():
+    """Twice the algorithm's own bound, for the margin loss, against mixtures of two experts each, which return."""
+    rng = np.random.default_rng(0)
+    n_rounds, concepts = 12_000, np.array([[0.5, 0.5, 0.0, 0.0], [0.0, 0.0, 0.6, 0.4]])
+    combinations = concepts[np.arange(n_rounds) // 3000 % 2]
+    truth = rng.integers(0, 3, n_rounds)
+    said = np.tile(np.eye(3)[(truth + 1) % 3], (4, 1, 1))  # all are wrong, but for
+    for t, combination in enumerate(combinations):  # one of the two in turn; the other is less sure
+        right, wrong = rng.permutation(np.flatnonzero(combination))
+        said[right, t] = np.eye(3)[truth[t]]
+        said[wrong, t] *= 0.2
+    weighting = FollowAndBlend(LongTermMemory())
+    weighting.begin(4)
+    regret, lost, target = np.empty((n_rounds, 4)), 0.0, 0.0
+    for t in range(n_rounds):
+        played, x, y = weighting.parts()[1], said[:, t], truth[t]
+        mixture = played @ x
+        charges = SCORE.losses(truth[[t]], x[:, np.newaxis], mixture[np.newaxis])[:, 0]
+        regret[t] = played @ charges - charges
+        lost += margin_loss(mixture, y)
+        target += margin_loss(combinations[t] @ x, y)
+        verdict = verdict_of(x[:, np.newaxis], truth[[t]])
+        weighting.learn(verdict, weighting.parts(), mixture[np.newaxis])
+    costs, shares = memory_complexity(n_rounds, 4), anytime_shares(n_rounds)
+    bound = mean_over_sequences(combinations, lambda each: sequence_bound(regret, RATES, costs, each, shares))
+    assert lost - target <= 2.0 * bound
+    # which says something: each expert alone is far beyond it
+    assert min(margin_loss_of(each, truth) for each in said) - target > 2.0 * (2.0 * bound)
+
+
+def margin_loss_of(said, truth):
+    return sum(margin_loss(p, y) for p, y in zip(said, truth, strict=True))
 
 
 def test_no_charge_where_the_mixture_is_safely_right():
