@@ -45,7 +45,10 @@ def pool(n_classes: int) -> dict[str, Callable[[], Any]]:
         "passive-aggressive / softmax": other_linear,
         "naive Bayes": naive_bayes.GaussianNB,
         "Hoeffding tree": tree.HoeffdingTreeClassifier,
-        "neighbours": lambda: preprocessing.StandardScaler() | neighbors.KNNClassifier(),
+        # an exact search: River's default one, which is not, draws without a seed
+        "neighbours": lambda: (
+            preprocessing.StandardScaler() | neighbors.KNNClassifier(engine=neighbors.LazySearch(window_size=1000))
+        ),
     }
 
 

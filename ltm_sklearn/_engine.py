@@ -22,7 +22,7 @@ from ._round import Issued, Report, Settled
 from ._weighting import Verdict, Weighting, averaged, restrict_rows
 from .experts._validation import Floats
 from .losses import ClassScore, TargetScore
-from .memory import Remembering
+from .memory import Remembering, Told
 
 #: An expert's failure of one kind is reported again only after so many rounds without it.
 QUIET_ROUNDS = 1000
@@ -275,7 +275,8 @@ class Engine:
         self.n_rows += n_rows
         self._book(issued, settled, lost, n_rounds)
         if self.memory is not None:
-            reports += self.remember(models, X, targets, settled.losses_of_live(issued))
+            told = Told(issued.predictions, issued.awake, settled.losses_of_live(issued))
+            reports += self.remember(models, X, targets, told)
         return reports
 
     def note(self, reports: list[Report]) -> None:
@@ -284,11 +285,11 @@ class Engine:
             self.warn(reports)
             self._reported.update({report.key: self.n_rounds for report in reports})
 
-    def remember(self, models: Models, X: Any, targets: Any, losses: list[float]) -> list[Report]:
-        """Let the memory do what is due after a round in which the live learners lost ``losses``."""
+    def remember(self, models: Models, X: Any, targets: Any, told: Told) -> list[Report]:
+        """Let the memory do what is due after a round."""
         assert self.memory is not None
         try:
-            self.memory.after_round(self, models, self.score, X, targets, losses)
+            self.memory.after_round(self, models, self.score, X, targets, told)
         except Exception as error:  # the round itself is complete: no reason to raise it
             kind = type(error).__name__
             return [Report("", "remember", kind, f"no snapshot could be taken: {kind}: {error}")]

@@ -15,6 +15,7 @@ from ._weighting import FollowAndBlend
 from .experts import LongTermMemory
 from .experts._long_term_memory import PatientMemory
 from .losses import ClassScore, TargetScore
+from .memory import Told
 
 kernel: ModuleType | None
 try:
@@ -114,6 +115,7 @@ def learn_row(engine: Engine, models: RowModels, x: Any, y: Any, target: Any) ->
         if not engine.is_infant(engine.experts[seat]):
             reports.append(engine.report(engine.experts[seat], "learn", Failure(error)))
     if engine.memory is not None:
-        reports += engine.remember(models, [x], np.array([target]), row.losses_of_live())
+        told = Told(row.answers(), None, row.losses_of_live())
+        reports += engine.remember(models, [x], np.array([target]), told)
     engine.note(reports)
     return True

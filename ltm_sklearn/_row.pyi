@@ -7,6 +7,7 @@ BRIER: int
 LOG: int
 
 class Row:
+    def answers(self) -> Floats: ...
     def losses_of_live(self) -> list[float]: ...
 
 class ClassRow(Row):

@@ -152,6 +152,10 @@ cdef class Row:
                 failed.append((seat, error))
         return failed
 
+    def answers(self):
+        """What the experts said of the last row, (n_experts, 1, n_outputs)."""
+        return np.asarray(self.said)[:, np.newaxis]
+
     def losses_of_live(self):
         """What the live learners lost in the last round."""
         cdef Py_ssize_t seat

@@ -6,13 +6,15 @@ import copy
 from collections.abc import Sequence
 from math import sqrt
 from statistics import median
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from ._accounts import Accounts
-from ._models import Expert, Models, ask
+from ._models import Expert, Models
+from ._recent import Recent
 from .experts._validation import Floats, check_count, check_number
 
 #: Snapshots of one learner are compared on about this many recent rows.
@@ -49,6 +51,14 @@ class Score(Protocol):
     def distances(self, one: Floats, others: Floats, y: Any, /) -> Floats: ...
 
     def losses(self, y: Any, predictions: Floats, mixture: Floats | None) -> Floats: ...
+
+
+class Told(NamedTuple):
+    """What a round told of the experts."""
+
+    said: Floats  #: (n_experts, n_rows, n_outputs)
+    awake: NDArray[np.bool_] | None  #: (n_experts, n_rows); None: everywhere
+    losses_of_live: Sequence[float]  #: of the live learners that were awake
 
 
 class DriftDetector(Protocol):
@@ -175,8 +185,7 @@ class Remembering:
         self.rows = 0  #: since the last snapshot
         self.ring: list[tuple[str, Any]] = []  #: copies of the best learner and their sources, the oldest first
         self.rows_since_copy = 0
-        self.recent: list[tuple[Any, Any]] = []  #: batches of rows and targets on which snapshots are compared
-        self.n_recent = 0  #: rows in them
+        self.recent = Recent(ROWS_TO_COMPARE)  #: on which snapshots are compared
 
     def begin(self, pool: Pool, models: Models) -> None:
         """Give each live learner a young one."""
@@ -185,15 +194,13 @@ class Remembering:
                 young = Expert(f"{expert.source}@young", expert.source, "young", models.fresh(expert.source), 0)
                 pool.admit(young, like=expert)
 
-    def after_round(
-        self, pool: Pool, models: Models, score: Score, X: Any, targets: Any, losses: Sequence[float]
-    ) -> None:
-        """Do what is due after a round with these rows and targets, in which the live learners lost ``losses``."""
+    def after_round(self, pool: Pool, models: Models, score: Score, X: Any, targets: Any, told: Told) -> None:
+        """Do what is due after a round with these rows and targets."""
         self.rows += len(targets)
         self.rows_since_copy += len(targets)
         if self.parameters.merge is not None:
-            self._keep(models.last_rows(X, ROWS_TO_COMPARE), targets[-ROWS_TO_COMPARE:].copy())
-        alarm = self._alarm(losses)
+            self.recent.add(models, X, targets, told.said, told.awake)
+        alarm = self._alarm(told.losses_of_live)
         is_due = self.parameters.every is not None and self.rows >= self.parameters.every
         copy_is_due = self.detector is not None and self.rows_since_copy >= self._rows() // COPIES_PER_SNAPSHOT
         if not (alarm or is_due or copy_is_due):
@@ -211,13 +218,6 @@ class Remembering:
         else:
             self.ring = [*self.ring, (best.source, models.copy(best.model))][-RING_SIZE:]
             self.rows_since_copy = 0
-
-    def _keep(self, X: Any, targets: Any) -> None:
-        """Rows to compare snapshots on, in the place of the oldest ones."""
-        self.recent.append((X, targets))
-        self.n_recent += len(targets)
-        while self.n_recent - len(self.recent[0][1]) >= ROWS_TO_COMPARE:
-            self.n_recent -= len(self.recent.pop(0)[1])
 
     def _restart(self, pool: Pool, models: Models) -> None:
         """Begin to count anew, and let the young learners begin afresh."""
@@ -254,12 +254,14 @@ class Remembering:
             if better:
                 pool.seat(expert, model, trained=True)  # with the weight, and the past, of the old one
                 expert.name = name
+                self.recent.forget(expert)
             return
         if len(snapshots) >= self.parameters.max_size:
             grown = [expert for expert in snapshots if pool.n_rows - expert.joined >= 2 * self._rows()]
             weights = dict(zip(pool.experts, pool.accounts.mean_weights().tolist(), strict=True))
             pool.dismiss(min(grown or snapshots, key=weights.__getitem__))
         pool.admit(Expert(name, source, "snapshot", model, pool.n_rows, trained=True))
+        self.recent.follow(pool.experts)
 
     def _twin(
         self, snapshots: list[Expert], models: Models, score: Score, source: str, model: Any
@@ -270,10 +272,9 @@ class Remembering:
         kin = [expert for expert in snapshots if expert.source == source]
         if not kin:
             return None
-        rows = models.stack([X for X, _ in self.recent])
-        targets = np.concatenate([targets for _, targets in self.recent])
-        shape = (len(targets), score.n_outputs)
-        said = score.tame(np.stack([_answers(models, each, rows, shape) for each in [model, *(e.model for e in kin)]]))
+        targets = self.recent.targets()
+        own = self.recent.answers(models, model, score.n_outputs)
+        said = score.tame(np.stack([own, *self.recent.answers_of(models, kin, score.n_outputs)]))
         known = np.asarray(np.isfinite(said).all(axis=2))
         both = known[1:] & known[0]
         n_both = np.maximum(both.sum(axis=1), 1)
@@ -285,13 +286,3 @@ class Remembering:
         here = both[closest]
         lost, its_loss = score.losses(targets[here], said[[0, 1 + closest]][:, here], None).mean(axis=1)
         return kin[closest], bool(lost <= its_loss)
-
-
-def _answers(models: Models, model: Any, X: Any, shape: tuple[int, int]) -> Floats:
-    """What a model says of some rows; NaN if it cannot."""
-    try:
-        with np.errstate(all="ignore"):
-            answers = ask(models, model, X, shape)
-    except Exception:  # it will be reported when it is asked in a round
-        answers = None
-    return np.full(shape, np.nan) if answers is None else answers

@@ -1,5 +1,6 @@
 import copy
 import pickle
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -11,10 +12,12 @@ from sklearn.tree import DecisionTreeClassifier
 from ltm_sklearn import LongTermMemoryClassifier, LongTermMemoryRegressor, Snapshots
 from ltm_sklearn._engine import Engine
 from ltm_sklearn._models import Expert
+from ltm_sklearn._recent import Recent
 from ltm_sklearn._weighting import Charging
 from ltm_sklearn.experts import LongTermMemory
 from ltm_sklearn.losses import TargetScore
 from ltm_sklearn.memory import Remembering, RisingLoss
+from ltm_sklearn.streams import stagger
 
 # Models of which everything is known: they say the last target that they learned --------------------------------
 
@@ -398,8 +401,33 @@ def test_rows_for_comparing_are_bounded_and_are_copies():
     for at in range(50):
         buffer[:] = at
         engine.learn(buffer, y, y, None, LastTargets())
-    assert 200 <= sum(len(X) for X, _ in engine.memory.recent) < 230
-    assert [int(X[0, 0]) for X, _ in engine.memory.recent] == list(range(43, 50))
+    assert 200 <= sum(len(part.X) for part in engine.memory.recent.parts) < 230
+    assert [int(part.X[0, 0]) for part in engine.memory.recent.parts] == list(range(43, 50))
+
+
+@pytest.mark.parametrize("batch_size", [7, 250])
+def test_snapshots_are_not_asked_again_about_rows_of_which_they_have_spoken(batch_size, monkeypatch):
+    stream = stagger(order="random", length=150, n_segments=6, noise=0.05, seed=0)
+    asked = Counter()
+
+    class Counts(GaussianNB):
+        def predict_proba(self, X):
+            asked[id(self)] += len(X)
+            return super().predict_proba(X)
+
+    def outcome():
+        asked.clear()
+        model = LongTermMemoryClassifier([("bayes", Counts())], memory=Snapshots(every=40, max_size=4), random_state=0)
+        for X, y, _ in stream.batches(batch_size):
+            model.partial_fit(X, y, classes=[0, 1])
+        return [expert.name for expert in model.experts_], model.weights_.tolist(), asked.total()
+
+    names, weights, n_asked = outcome()
+    monkeypatch.setattr(Recent, "follow", lambda self, experts: self.__dict__.update(seats=[], places={}))
+    same_names, same_weights, n_asked_again = outcome()
+    assert (names, weights) == (same_names, same_weights)
+    assert len([name for name in names if "@" in name]) > 2
+    assert n_asked < (0.7 if batch_size < 100 else 0.9) * n_asked_again
 
 
 # Snapshots stay what they are ---------------------------------------------------------------------------------------
