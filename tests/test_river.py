@@ -283,3 +283,11 @@ def test_without_river_the_core_works_and_the_message_names_the_extra():
     """
     done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True)
     assert "pip install 'ltm_sklearn[river]'" in done.stdout
+
+
+def test_model_that_does_not_pickle_is_remembered_all_the_same():
+    rule = compose.FuncTransformer(lambda x: {"a": x["size"]}) | naive_bayes.GaussianNB()
+    model = LongTermMemoryClassifier([rule], memory=Snapshots(every=20))
+    for x, y in stagger(length=50, n_segments=4, seed=0):
+        model.learn_one(x, y)
+    assert len([expert for expert in model.experts_ if expert.kind == "snapshot"]) > 1

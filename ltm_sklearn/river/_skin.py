@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import pickle
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -30,8 +31,11 @@ class RiverModels:
         return self.models[source].clone()
 
     def copy(self, model: Any) -> Any:
-        """A copy to keep."""
-        return copy.deepcopy(model)
+        """A copy to keep. By pickling, which is several times as fast as deepcopy for models of many small parts."""
+        try:
+            return pickle.loads(pickle.dumps(model, pickle.HIGHEST_PROTOCOL))
+        except (pickle.PicklingError, AttributeError, TypeError):  # it has a function without a name, say
+            return copy.deepcopy(model)
 
     def last_rows(self, X: Rows, most: int) -> Rows:
         """Copies of the last rows."""
