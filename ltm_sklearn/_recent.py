@@ -17,8 +17,8 @@ class Part(NamedTuple):
 
     X: Any
     targets: Any
-    places: dict[Expert, int]  #: whose answers stand where; one object for all rounds between two changes of the pool
-    said: Floats  #: (n_places, n_rows, n_outputs); NaN where asleep
+    experts: list[Expert | None]  #: whose answers they are; one object for all rounds between two changes of the pool
+    said: Floats  #: (n_experts, n_rows, n_outputs); NaN where asleep
 
 
 class Recent:
@@ -36,12 +36,13 @@ class Recent:
     def follow(self, experts: list[Expert]) -> None:
         """From now on keep the answers of the snapshots among these."""
         self.seats = [at for at, expert in enumerate(experts) if expert.kind == "snapshot"]
-        self.places = {experts[seat]: at for at, seat in enumerate(self.seats)}
+        self.experts: list[Expert | None] = [experts[seat] for seat in self.seats]
 
     def forget(self, expert: Expert) -> None:
         """What it has said means nothing any more."""
-        for part in self.parts:
-            part.places.pop(expert, None)
+        for experts in [self.experts, *(part.experts for part in self.parts)]:
+            if expert in experts:
+                experts[experts.index(expert)] = None
 
     def add(self, models: Models, X: Any, targets: Any, said: Floats, awake: NDArray[np.bool_] | None) -> None:
         """A round, in which the experts said (n_experts, n_rows, n_outputs), in the place of the oldest ones."""
@@ -49,7 +50,7 @@ class Recent:
         if awake is not None:
             said[~awake[self.seats, -self.most :]] = np.nan
         targets = targets[-self.most :].copy()
-        self.parts.append(Part(models.last_rows(X, self.most), targets, self.places, said))
+        self.parts.append(Part(models.last_rows(X, self.most), targets, self.experts, said))
         self.n_rows += len(targets)
         while self.n_rows - len(self.parts[0].targets) >= self.most:
             self.n_rows -= len(self.parts.pop(0).targets)
@@ -66,13 +67,15 @@ class Recent:
         """What experts said of the rows, or say now of those in which they were not asked."""
         answers = np.empty((len(experts), self.n_rows, n_outputs))
         start = 0
-        for _, group in groupby(self.parts, key=lambda part: id(part.places)):
+        for _, group in groupby(self.parts, key=lambda part: id(part.experts)):
             parts = list(group)
-            places, said = parts[0].places, np.concatenate([_wide(part.said, n_outputs) for part in parts], axis=1)
+            asked, said = parts[0].experts, np.concatenate([_wide(part.said, n_outputs) for part in parts], axis=1)
             here = slice(start, start + said.shape[1])
             for at, expert in enumerate(experts):
-                known = expert in places
-                answers[at, here] = said[places[expert]] if known else _answers(models, expert.model, parts, n_outputs)
+                if expert in asked:
+                    answers[at, here] = said[asked.index(expert)]
+                else:
+                    answers[at, here] = _answers(models, expert.model, parts, n_outputs)
             start = here.stop
         return answers
 

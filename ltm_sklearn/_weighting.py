@@ -65,14 +65,15 @@ class Verdict:
         return self.score.losses(self.targets, self.predictions, mixture)
 
     @cached_property
-    def _shares(self) -> Floats:
-        shares: Floats = self.awake * (self.row_weights / self.row_weights.sum())
-        return shares
+    def _heard(self) -> tuple[Floats, Floats]:
+        """The weights of the rows in which each was awake, (n_experts, n_rows), and their sums."""
+        weights: Floats = self.awake * self.row_weights
+        return weights, weights.sum(axis=1)
 
     @cached_property
     def part(self) -> Floats:
         """(n_experts,): the part of the round in which each took part."""
-        part: Floats = self._shares.sum(axis=1)
+        part: Floats = self._heard[1] / self.row_weights.sum()
         return part
 
     @cached_property
@@ -83,7 +84,8 @@ class Verdict:
     def means(self, row_losses: Floats) -> Floats:
         """Mean losses (n_experts,) over the rows in which each was awake; NaN if there are none."""
         means = np.full(len(row_losses), np.nan)
-        return np.divide(np.einsum("en,en->e", row_losses, self._shares), self.part, out=means, where=self.part > 0.0)
+        weights, total = self._heard  # plain counts where rows have no weights, so that the means are exact
+        return np.divide(np.einsum("en,en->e", row_losses, weights), total, out=means, where=total > 0.0)
 
     def blend(self, parts: Floats) -> tuple[Floats, Floats]:
         """What the second part is charged around its mixtures, (n_experts, n_rows), and what both lost, (2, n_rows)."""

@@ -423,7 +423,7 @@ def test_snapshots_are_not_asked_again_about_rows_of_which_they_have_spoken(batc
         return [expert.name for expert in model.experts_], model.weights_.tolist(), asked.total()
 
     names, weights, n_asked = outcome()
-    monkeypatch.setattr(Recent, "follow", lambda self, experts: self.__dict__.update(seats=[], places={}))
+    monkeypatch.setattr(Recent, "follow", lambda self, experts: self.__dict__.update(seats=[], experts=[]))
     same_names, same_weights, n_asked_again = outcome()
     assert (names, weights) == (same_names, same_weights)
     assert len([name for name in names if "@" in name]) > 2
