@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from inspect import signature
 from typing import Any
 
@@ -22,9 +23,9 @@ def takes_weights(model: Any) -> bool:
 
 
 def last_step(model: Any) -> Any:
-    """Of a pipeline, the model at its end; any other model itself."""
-    while getattr(model, "steps", None):
-        model = list(model.steps.values())[-1]
+    """Of a pipeline of River, the model at its end; any other model itself."""
+    while (steps := getattr(model, "steps", None)) and isinstance(steps, Mapping):
+        model = list(steps.values())[-1]
     return model
 
 

@@ -19,6 +19,13 @@ def default_names(n_features: int) -> list[Any]:
     return [f"x{at}" for at in range(n_features)]
 
 
+def column_names(X: Any) -> list[Any] | None:
+    """Names of the columns of a frame; None if it is none."""
+    if hasattr(X, "column_names"):  # pyarrow, whose columns are arrays
+        return list(X.column_names)
+    return list(X.columns) if hasattr(X, "columns") else None
+
+
 def as_dicts(X: Any, names: list[Any] | None = None) -> list[dict[Any, Any]]:
     """Rows as River has them, of plain values: arrays, sparse matrices, frames of pandas, polars and pyarrow.
 
@@ -27,13 +34,12 @@ def as_dicts(X: Any, names: list[Any] | None = None) -> list[dict[Any, Any]]:
     """
     if isinstance(X, list):
         return X
-    if hasattr(X, "column_names"):  # pyarrow, whose columns are arrays
-        names, columns = X.column_names, [column.to_pylist() for column in X.columns]
-    elif hasattr(X, "columns"):
-        names = list(X.columns)
+    of_frame = column_names(X)
+    if of_frame is not None:
+        names = of_frame
         if len({*names}) < len(names):
             raise ValueError(f"columns must have different names; got {names!r}")
-        columns = [X[name].to_list() for name in names]
+        columns = [listed(X[name]) for name in names]
     else:
         X = X.toarray() if sp.issparse(X) else np.asarray(X)
         names = names or default_names(X.shape[1])
@@ -44,14 +50,23 @@ def as_dicts(X: Any, names: list[Any] | None = None) -> list[dict[Any, Any]]:
     return [{name: value for name, value in zip(names, row, strict=True) if is_known(value)} for row in rows]
 
 
+def listed(values: Any) -> list[Any]:
+    """A series, an array or any other sequence as a list of Python's own objects."""
+    for method in ("to_list", "to_pylist", "tolist"):  # of pandas and polars, pyarrow, NumPy
+        if hasattr(values, method):
+            return list(getattr(values, method)())
+    return list(values)
+
+
 def stacked(batches: list[Any]) -> Any:
     """Batches of rows as one: frames if all are frames of one library."""
     if any(sp.issparse(batch) for batch in batches):
         return sp.vstack([sp.csr_array(batch) for batch in batches], format="csr")
     libraries = {type(batch).__module__.partition(".")[0] for batch in batches}
     library: Any = sys.modules.get(libraries.pop()) if len(libraries) == 1 else None
-    if hasattr(batches[0], "columns") and hasattr(library, "concat"):  # pandas and polars
-        return library.concat(batches)
+    concat = getattr(library, "concat", None) or getattr(library, "concat_tables", None)  # the latter is pyarrow's
+    if hasattr(batches[0], "columns") and concat is not None:
+        return concat(batches)
     return np.concatenate([np.asarray(batch) for batch in batches])
 
 

@@ -5,18 +5,21 @@ import subprocess
 import sys
 import textwrap
 import tracemalloc
-from inspect import signature
 
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 from sklearn.metrics import accuracy_score, cohen_kappa_score, log_loss, mean_absolute_error, root_mean_squared_error
 from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from ltm_sklearn import LongTermMemoryClassifier, LongTermMemoryRegressor
+from ltm_sklearn._rows import column_names
 from ltm_sklearn.evaluation import PrequentialDisplay, prequential
 from ltm_sklearn.evaluation._changes import Changes
 from ltm_sklearn.evaluation._curve import MOST_POINTS, MOST_SEGMENTS, Curve, Schedule
@@ -193,6 +196,7 @@ def streams_of(X, y):
         "lists": (X.tolist(), y.tolist()),
         "frame": (frame, pd.Series(y)),
         "polars": (pl.DataFrame(X, schema=columns), y),
+        "pyarrow": (pa.Table.from_pandas(frame), y),
         "triple": (X, y, concept),
         "pairs": pairs(X, y),
         "generator": (pair for pair in pairs(X, y)),
@@ -223,9 +227,15 @@ def test_all_streams_give_the_same_rows_to_both_kinds(form, batch_size, delay):
     learned = [event for event in other.events_ if event[0] == "learn"]
     np.testing.assert_array_equal(np.concatenate([np.asarray(rows) for _, rows, _ in learned]), X[:n_learned])
     np.testing.assert_array_equal(np.concatenate([labels for _, _, labels in learned]), y[:n_learned])
-    if form in ("frame", "polars", "reader of frames"):
-        assert list(learned[0][1].columns) == ["a", "b", "c"]
+    if form in ("frame", "polars", "pyarrow", "reader of frames"):
+        assert all(column_names(rows) == ["a", "b", "c"] for _, rows, _ in learned)
     assert bool(result.segments) == ("concepts" in form or form == "triple")
+    alone = Says()  # then all rows are dictionaries from the start
+    alone.feature = one.feature
+    again = prequential(alone, streams_of(X, y)[form], batch_size=batch_size, delay=delay)
+    assert alone.events == one.events
+    assert again.scores["Says"]["accuracy"] == result.scores["one"]["accuracy"]
+    assert again.segments == result.segments
 
 
 def test_rows_are_predicted_before_they_are_learned_and_learned_when_due():
@@ -257,6 +267,26 @@ def test_labels_may_be_text():
     scores = prequential({"bayes": GaussianNB(), "sgd": SGDClassifier(random_state=0)}, (X, y), batch_size=10).scores
     assert scores["bayes"]["accuracy"] > 0.8
     assert np.isnan(scores["sgd"]["log_loss"])  # it has no probabilities
+
+
+def test_labels_of_several_kinds_stay_what_they_are():
+    batches = [(np.ones((3, 1)), ["a", "b", "a"]), (np.ones((3, 1)), [0, 1, 0])]
+    for batch_size in (2, 4, 6):
+        model = Says("x0")
+        prequential(model, batches, batch_size=batch_size)
+        assert [event[2] for event in model.events if event[0] == "learn"] == ["a", "b", "a", 0, 1, 0]
+
+
+def test_no_more_rows_are_asked_for_than_are_gone_through():
+    drawn = []
+
+    def endless():
+        while True:
+            drawn.append(1)
+            yield {"a": 1}, 1
+
+    assert prequential(Says(), endless(), n_samples=15, batch_size=10).n_rows == 15
+    assert len(drawn) == 15
 
 
 def test_stream_without_end_is_cut():
@@ -310,8 +340,6 @@ def test_river_estimators_with_ids_are_told_them():
 
     from ltm_sklearn.river import LongTermMemoryClassifier as RiverClassifier
 
-    if "id" not in signature(RiverClassifier.learn_one).parameters:
-        pytest.skip("no ids in River's estimators")
     stream = stagger(length=60, n_segments=2, seed=0)
     model, by_hand = (RiverClassifier([naive_bayes.GaussianNB()], seed=0) for _ in range(2))
     prequential(model, stream, delay=20, probabilities=False)
@@ -322,6 +350,24 @@ def test_river_estimators_with_ids_are_told_them():
         if at >= 20:
             by_hand.learn_one(*waiting[at - 20], id=at - 20)
     assert model.n_samples_seen_ == by_hand.n_samples_seen_ == 100
+    np.testing.assert_array_equal(model.weights_, by_hand.weights_)
+
+
+def test_river_estimators_are_charged_with_the_weights_that_a_batch_was_predicted_with():
+    pytest.importorskip("river")
+    from river import naive_bayes
+
+    from ltm_sklearn.river import LongTermMemoryClassifier as RiverClassifier
+
+    stream = stagger(length=60, n_segments=2, seed=0)
+    model, by_hand = (RiverClassifier([naive_bayes.GaussianNB()], seed=0) for _ in range(2))
+    prequential(model, stream, batch_size=30, probabilities=False)
+    rows = list(stream)
+    for start in range(0, 120, 30):
+        for at in range(start, start + 30):
+            by_hand.predict_one(rows[at][0], id=at)
+        for at in range(start, start + 30):
+            by_hand.learn_one(*rows[at], id=at)
     np.testing.assert_array_equal(model.weights_, by_hand.weights_)
 
 
@@ -429,6 +475,20 @@ def test_leader_is_read_before_learning():
     f1 = [2 * ((led == c) & (y == c)).sum() / ((led == c).sum() + (y == c).sum()) for c in (0, 1)]
     assert scores["led"]["c_f1"] == pytest.approx(np.mean(f1))
     assert np.isnan(scores["not"]["c_f1"])
+
+
+def test_leader_at_the_end_of_a_pipeline_is_read():
+    pytest.importorskip("river")
+    from river import naive_bayes, preprocessing
+
+    from ltm_sklearn.river import LongTermMemoryClassifier as RiverClassifier
+
+    def model():
+        return RiverClassifier([naive_bayes.GaussianNB()], seed=0)
+
+    models = {"alone": model(), "in a pipeline": preprocessing.MinMaxScaler() | model()}
+    scores = prequential(models, stagger(length=200, n_segments=4, seed=0)).scores
+    assert 0.0 < scores["in a pipeline"]["c_f1"] <= 1.0
 
 
 def test_streams_without_concepts_have_no_columns_for_them():
@@ -603,6 +663,15 @@ def test_picture_has_a_line_for_each_model_and_one_colour_for_each_concept(resul
     pyplot.close("all")
 
 
+def test_run_of_one_point_can_be_seen():
+    pytest.importorskip("matplotlib").use("Agg")
+    from matplotlib import pyplot
+
+    (line,) = prequential(Says(), pairs(*table(10))).plot().lines_
+    assert line.get_marker() == "o"
+    pyplot.close("all")
+
+
 def test_a_dozen_models_look_different(result):
     pytest.importorskip("matplotlib").use("Agg")
     from matplotlib import pyplot
@@ -694,6 +763,8 @@ def test_bad_options_are_named(options, message):
         (pd.DataFrame({"a": [1]}), "type DataFrame"),
         (3, "type int"),
         ([1, 2], "batch 0 is of type int"),
+        ([([{"a": 1}], [0], [0]), ([{"a": 1}], [0])], "batch 1 has no concept, unlike"),
+        ([([{"a": 1}], [0]), ([{"a": 1}], [0], [0])], "batch 1 has a concept, unlike"),
         ([({"a": 1}, 1), 5], "row 1 of the stream is of type int"),
         ([({"a": 1}, 1), ({"a": 1}, None)], "row 1 of the stream has no target: it is None"),
         ([({"a": 1}, "x"), ({"a": 1}, float("nan"))], "row 1 of the stream has no target"),
@@ -711,12 +782,19 @@ def test_bad_streams_are_named(stream, message):
         ({}, "models is empty"),
         ({"text": "GaussianNB"}, "'text' is of type str"),
         ({"kind": GaussianNB}, "the class GaussianNB"),
+        ({"pipeline": make_pipeline(StandardScaler(), GaussianNB())}, "'pipeline' is of type Pipeline"),
         ({"a": GaussianNB(), "b": SGDRegressor()}, r"\['a'\] are classifiers and \['b'\] are regressors"),
     ],
 )
 def test_bad_models_are_named(models, message):
     with pytest.raises(ValueError, match=message):
         prequential(models, table(5))
+
+
+def test_pipeline_of_river_without_a_model_is_refused():
+    preprocessing = pytest.importorskip("river.preprocessing")
+    with pytest.raises(ValueError, match="'scaler' is of type Pipeline"):
+        prequential({"scaler": preprocessing.StandardScaler() | preprocessing.MinMaxScaler()}, pairs(*table(5)))
 
 
 def test_one_model_under_two_names_is_refused():
@@ -751,6 +829,7 @@ def test_more_rows_in_waiting_than_a_model_can_hold_are_refused():
     model = LongTermMemoryClassifier([("bayes", GaussianNB())], max_pending=10)
     with pytest.raises(ValueError, match="max_pending=10"):
         prequential(model, stagger(length=20, n_segments=2, seed=0), delay=10)
+    assert prequential(model, stagger(length=20, n_segments=2, seed=0), batch_size=20).n_rows == 40  # none waits
 
 
 def test_error_of_a_model_names_it_and_the_rows():

@@ -181,6 +181,56 @@ def test_tables_and_pairs_go_on_where_they_stopped_and_begin_anew():
     np.testing.assert_array_equal(batch.X[3:6, 1], [10, 11, 12])  # columns go by name
 
 
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_columns_of_frames_go_by_name_whatever_library_they_are_of(library):
+    make = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "table"}[library]
+    frame_of = getattr(pytest.importorskip(library), make)
+
+    def swaps(rng, n_rows):
+        columns = {"u": np.full(n_rows, 1.0), "v": np.full(n_rows, 2.0)}
+        names = ["u", "v"] if n_rows == 1 else ["v", "u"]
+        return frame_of({name: columns[name] for name in names}), np.zeros(n_rows, dtype=int)
+
+    table = frame_of({"v": np.full(5, 2.0), "u": np.full(5, 1.0)}), np.ones(5, dtype=int)
+    stream = RecurringConcepts([swaps, table], length=5, n_segments=2, seed=0)
+    assert stream.feature_names == ["u", "v"]
+    np.testing.assert_array_equal(whole(stream).X, [[1.0, 2.0]] * 10)
+
+
+def test_frame_with_other_columns_than_before_is_named():
+    pandas = pytest.importorskip("pandas")
+
+    def changes(rng, n_rows):
+        return pandas.DataFrame({"u" if n_rows == 1 else "w": np.zeros(n_rows)}), np.zeros(n_rows)
+
+    with pytest.raises(ValueError, match=r"concept 0 has columns \['w'\], and had \['u'\] before"):
+        next(RecurringConcepts([changes], length=5, n_segments=1, seed=0).batches(5))
+
+
+def test_labels_of_several_kinds_stay_what_they_are_in_batches_of_any_size():
+    X = np.zeros((4, 1))
+    stream = RecurringConcepts([(X, ["a", "b", "a", "b"]), (X, [0, 1, 0, 1])], length=4, n_segments=2, seed=0)
+    assert stream.classes == ["a", "b", 0, 1]
+    labels = ["a", "b", "a", "b", 0, 1, 0, 1]
+    assert [y for _, y in stream] == labels
+    for size in (1, 3, 8):
+        assert [label for batch in stream.batches(size) for label in batch.y.tolist()] == labels
+        pairs = [({"x": 0.0}, label) for label in labels]
+        assert [label for batch in Batches(pairs, batch_size=size) for label in batch.y.tolist()] == labels
+    concepts = [(X, ["a", "b", "a", "b"]), (X, [0, 1, 0, 1])]
+    noisy = whole(RecurringConcepts(concepts, length=200, n_segments=2, noise=0.5, seed=0)).y.tolist()
+    assert set(noisy) == {"a", "b", 0, 1}
+
+
+def test_frames_keep_the_types_of_their_columns():
+    pytest.importorskip("pandas")
+    pairs = [({"a": 1, "b": "x"}, 0), ({"a": 2, "b": "y"}, 1)]
+    (batch,) = Batches(pairs, as_frame=True)
+    assert batch.X["a"].dtype.kind == "i"
+    batch = next(RecurringConcepts([pairs], length=2, n_segments=1, seed=0).batches(2, as_frame=True))
+    assert batch.X["a"].dtype.kind == "i"
+
+
 def test_concepts_of_river_are_taken_and_the_stream_is_a_dataset_for_it():
     synth = pytest.importorskip("river.datasets.synth")
     from river import evaluate, metrics, naive_bayes
@@ -223,9 +273,12 @@ def test_rules_of_stagger_and_sea():
     np.testing.assert_array_equal(y, X[:, :2].sum(axis=1) <= 6.5)
 
 
-@pytest.mark.parametrize("pair", [(0, 1), (2, 3)])
-def test_sines_come_in_opposites(pair):
-    np.testing.assert_array_equal(drawn(Sine(pair[0])).y, 1 - drawn(Sine(pair[1])).y)
+@pytest.mark.parametrize("rule", range(4))
+def test_sines_are_rivers(rule):
+    synth = pytest.importorskip("river.datasets.synth")
+    X, y = drawn(Sine(rule))
+    theirs = synth.Sine(classification_function=rule)._functions[rule]
+    assert [theirs(a, b) for a, b in X] == y.tolist()
 
 
 @pytest.mark.parametrize("rule", range(10))
@@ -321,6 +374,11 @@ def test_coefficients_return():
         ({"width": -1}, "width=-1"),
         ({"noise": -0.1}, "noise"),
         ({"noise": 1.5}, "at most 1"),
+        ({"length": None}, "length=None"),
+        ({"length": 2.5}, "length=2.5"),
+        ({"seed": -1}, "seed=-1"),
+        ({"seed": 1.5}, "seed=1.5"),
+        ({"concepts": [[np.zeros((3, 2)), np.zeros(3)]]}, "concept 0 has rows of type ndarray: they must be pairs"),
     ],
 )
 def test_bad_schedules_are_named(arguments, message):
@@ -334,6 +392,9 @@ def test_noise_needs_to_know_the_classes():
         next(stream.batches(5))
     stream = RecurringConcepts([constant("a")], length=50, n_segments=1, noise=0.5, classes=["a", "b"], seed=0)
     assert set(whole(stream).y) == {"a", "b"}
+    stream = RecurringConcepts([constant("a")], length=50, n_segments=1, noise=0.5, classes=["b", "c"], seed=0)
+    with pytest.raises(ValueError, match="the label 'a', which is none of the classes"):
+        next(stream.batches(5))
 
 
 def test_row_with_other_features_is_named():
@@ -448,6 +509,53 @@ def test_long_file_is_read_in_bounded_memory(tmp_path):
     tracemalloc.stop()
 
 
+def test_long_parquet_file_is_read_in_bounded_memory(tmp_path):
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    rng = np.random.default_rng(0)
+    path = tmp_path / "long.parquet"
+    names = [*"abcdefgh", "y"]
+    with parquet.ParquetWriter(path, pyarrow.schema([(name, pyarrow.float64()) for name in names])) as writer:
+        for _ in range(20):
+            writer.write_table(pyarrow.table({name: rng.random(20_000) for name in names}))
+    pool = pyarrow.default_memory_pool()
+    most = before = pool.bytes_allocated()
+    n_rows = 0
+    for batch in Batches(path, "y", batch_size=1000):
+        n_rows += len(batch.y)
+        most = max(most, pool.bytes_allocated())
+    assert n_rows == 400_000
+    assert most - before < path.stat().st_size / 5
+
+
+def test_column_whose_kind_changes_within_a_csv_file_is_named(tmp_path):
+    pytest.importorskip("pandas")
+    path = tmp_path / "mixed.csv"
+    path.write_text("a,y\n" + "1.0,0\n" * 5 + "2.0,unknown\n")
+    with pytest.raises(ValueError, match=r"column 'y' of .* holds numbers up to row 4 and text after it: dtype="):
+        list(Batches(path, "y", batch_size=4))
+    labels = [label for batch in Batches(path, "y", batch_size=4, dtype={"y": str}) for label in batch.y.tolist()]
+    assert labels == ["0"] * 5 + ["unknown"]
+    path.write_text("a,t,y\n" + "1.0,x,0\n" * 4 + ",,1\n" * 4)  # nothing in it is no change
+    parts = list(Batches(path, "y", batch_size=4, as_frame=True))
+    assert parts[1].X.isna().all(axis=None)
+
+
+def test_flags_and_missing_values_are_numbers():
+    pandas = pytest.importorskip("pandas")
+    mixed = pandas.DataFrame({"flag": [True, False], "a": [0.5, 1.5], "n": pandas.array([1, None], "Int64"), "y": 0})
+    (batch,) = Batches(mixed, "y")
+    np.testing.assert_array_equal(batch.X, [[1.0, 0.5, 1.0], [0.0, 1.5, np.nan]])
+    (batch,) = Batches([({"a": 1.0, "b": None}, 0), ({"a": 2.0, "b": True}, 0)])
+    np.testing.assert_array_equal(batch.X, [[1.0, np.nan], [2.0, 1.0]])
+
+
+def test_table_without_rows_has_no_batches(tmp_path):
+    pandas, pyarrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    (tmp_path / "header.csv").write_text("a,y\n")
+    for empty in (tmp_path / "header.csv", pandas.DataFrame({"a": [], "y": []}), pyarrow.table({"a": [], "y": []})):
+        assert list(Batches(empty, "y")) == []
+
+
 @pytest.mark.parametrize(
     ("source", "arguments", "message"),
     [
@@ -461,6 +569,9 @@ def test_long_file_is_read_in_bounded_memory(tmp_path):
         ("number", {"target": "y"}, "neither a file"),
         ("iterator", {}, "is an iterator"),
         ("nothing", {}, "has no rows"),
+        ("array", {}, "has rows of type ndarray: they must be pairs"),
+        ("reader", {"target": "y"}, "ends for good"),
+        ("twice", {"target": "y"}, "different names"),
     ],
 )
 def test_bad_sources_are_named(source, arguments, message, frame):
@@ -471,6 +582,9 @@ def test_bad_sources_are_named(source, arguments, message, frame):
         "number": 3,
         "iterator": iter([({"a": 1.0}, 0)]),
         "nothing": [],
+        "array": np.zeros((3, 2)),
+        "reader": pytest.importorskip("pyarrow").Table.from_pandas(frame).to_reader(),
+        "twice": frame.set_axis(["a", "a", "b", "y"], axis=1),
     }
     with pytest.raises(ValueError, match=message):
         list(Batches(sources[source], **arguments))

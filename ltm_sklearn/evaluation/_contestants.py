@@ -54,6 +54,13 @@ class Contestant(Protocol):
     model: Any
     form: str  #: the form in which it wants rows
 
+    @property
+    def needs_classes(self) -> bool:
+        """Whether its first training must be told the classes."""
+
+    def tell_classes(self, classes: list[Any]) -> None:
+        """The classes for its first training."""
+
     def predict(self, rows: Rows) -> list[Any]:
         """An answer for each row; None if there is none."""
 
@@ -124,15 +131,19 @@ class SklearnContestant:
 
 
 class RiverContestant:
-    """``predict_one``, ``predict_proba_one``, ``learn_one``; with a delay, under ids where the model takes them."""
+    """``predict_one``, ``predict_proba_one``, ``learn_one``; under ids if rows are not learned as soon as predicted."""
 
     form = "dicts"
+    needs_classes = False
 
-    def __init__(self, model: Any, delayed: bool) -> None:
+    def __init__(self, model: Any, later: bool) -> None:
         self.model = model
         methods = (last_step(model).predict_one, last_step(model).learn_one)
-        self._by_id = delayed and all("id" in signature(method).parameters for method in methods)
+        self._by_id = later and all("id" in signature(method).parameters for method in methods)
         self._has_chances = hasattr(model, "predict_proba_one")
+
+    def tell_classes(self, classes: list[Any]) -> None:
+        """It learns of them as they come."""
 
     def predict(self, rows: Rows) -> list[Any]:
         """Row by row."""
@@ -162,22 +173,26 @@ class RiverContestant:
 
 def contestant_of(name: Any, model: Any, delay: int, batch_size: int) -> Contestant:
     """A model that takes part; an error if it is of neither kind, or cannot keep so many rows waiting."""
-    room = getattr(last_step(model), "max_pending", None)
-    if delay and room is not None and room < delay + batch_size:
-        raise ValueError(
-            f"with delay={delay} up to {delay + batch_size} rows wait for their targets, but model {name!r} has "
-            f"max_pending={room}"
-        )
     if not isinstance(model, type):
         if hasattr(model, "partial_fit") and hasattr(model, "predict"):
-            return SklearnContestant(model, delay > 0)
-        if hasattr(model, "learn_one") and hasattr(model, "predict_one"):
-            return RiverContestant(model, delay > 0)
+            later = delay > 0
+            _check_room(name, model, delay + batch_size if later else 0)
+            return SklearnContestant(model, later)
+        if hasattr(model, "learn_one") and hasattr(last_step(model), "predict_one"):
+            later = delay > 0 or batch_size > 1
+            _check_room(name, model, delay + batch_size if later else 0)
+            return RiverContestant(model, later)
     kind = f"the class {model.__name__}" if isinstance(model, type) else f"of type {type(model).__name__}"
     raise ValueError(
         f"model {name!r} is {kind}; it must have partial_fit and predict, or learn_one and predict_one "
         "(ltm_sklearn.ensemble.SlidingWindow gives partial_fit to what has only fit)"
     )
+
+
+def _check_room(name: Any, model: Any, n_waiting: int) -> None:
+    room = getattr(last_step(model), "max_pending", None)
+    if room is not None and room < n_waiting:
+        raise ValueError(f"up to {n_waiting} rows wait for their targets, but model {name!r} has max_pending={room}")
 
 
 def _is_fitted(model: Any) -> bool:

@@ -20,7 +20,7 @@ MOST_NAMED = 10  #: concepts in the legend
 
 
 class PrequentialDisplay:
-    """Windowed accuracy, or mean absolute error, over time; concepts are shaded behind it, each in its own colour.
+    """Windowed accuracy, or mean absolute error, over time; concepts are shaded behind it, up to nine in own colours.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ class PrequentialDisplay:
         for at, name in enumerate(self.names):
             style = STYLES[at // COLOURS % len(STYLES)]
             look = {"color": f"C{at % COLOURS}", "ls": style, "lw": width, "zorder": 2 + (n_models - at) / n_models}
-            (line,) = ax.plot(rows, values[:, at], label=str(name), **look)
+            (line,) = ax.plot(rows, values[:, at], label=str(name), marker="o" if len(rows) == 1 else None, **look)
             self.lines_.append(line)
         ax.set(xlabel="row", ylabel="accuracy" if self.measure == "accuracy" else "mean absolute error")
         ax.set_xlim(0, self.rows[-1])

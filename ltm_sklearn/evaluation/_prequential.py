@@ -49,13 +49,13 @@ def prequential(
         Rows that are predicted together, and then learned together, in whatever pieces the stream comes.
     delay : int, default=0
         How many more rows are predicted before a row's target is known. Models that take ids for this (``issue`` and
-        ``learn``; ``predict_one(x, id=...)`` and ``learn_one(x, y, id=...)``) get the rows' numbers. Rows that still
-        wait at the end are scored, but never learned.
+        ``learn``; ``predict_one(x, id=...)`` and ``learn_one(x, y, id=...)``) get the rows' numbers; so do River's in
+        batches of several rows. Rows that still wait at the end are scored, but never learned.
     n_samples : int, optional
         Rows to go through at most; a stream without end needs it.
     classes : sequence, optional
         All classes, which scikit-learn's classifiers must be told. None: those of a ``RecurringConcepts`` that knows
-        them, or of whole arrays.
+        them, or of a whole pair ``(X, y)`` whose labels are no floats.
     probabilities : bool, default=True
         Whether classifiers are also asked for probabilities, for the log loss. That time is not counted.
     window : int, default=50
@@ -73,7 +73,8 @@ def prequential(
     Returns
     -------
     PrequentialResult
-        Rows count for a model's scores if it had an answer: scikit-learn's models have none before they first learned.
+        Rows count for a model's scores if it had an answer; their number is in ``rows``. scikit-learn's models have
+        none before they first learned, and None, NaN and infinity are none.
 
     Examples
     --------
@@ -102,7 +103,8 @@ def prequential(
     named = _named(models)
     chosen = _chosen(experts, list(named))
     contestants = {name: contestant_of(name, model, delay, batch_size) for name, model in named.items()}
-    feed = feed_of(stream, batch_size, n_samples)
+    only_rows = all(contestant.form == "dicts" for contestant in contestants.values())
+    feed = feed_of(stream, batch_size, n_samples, as_rows=only_rows)
     run: Run | None = None
     with progress_bar(progress, feed.n_rows) as show:
         for batch, in_force in feed.batches:

@@ -9,11 +9,12 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from .._river_models import last_step
 from .._values import is_known, is_number
 from ..experts._validation import Floats
 from ..streams._batches import Batch, joined, part
 from ._books import Books, Said
-from ._contestants import Contestant, Rows, SklearnContestant
+from ._contestants import Contestant, Rows
 from ._result import PrequentialResult
 
 
@@ -39,7 +40,7 @@ class Run:
         self._nanoseconds: Counter[tuple[Any, str]] = Counter()
         if is_class:
             for name, contestant in contestants.items():
-                if isinstance(contestant, SklearnContestant) and contestant.needs_classes:
+                if contestant.needs_classes:
                     if classes is None:
                         raise ValueError(f"model {name!r} must be told all classes before it learns: give classes=")
                     contestant.tell_classes(classes)
@@ -49,7 +50,7 @@ class Run:
         self._check_targets(batch.y)
         y = batch.y.tolist()
         rows = self._rows(batch, self.n_predicted)
-        leaders = [getattr(contestant.model, "leader_", None) for contestant in self._contestants.values()]
+        leaders = [getattr(last_step(each.model), "leader_", None) for each in self._contestants.values()]
         answers = self._all("predict", rows)
         chances: list[Floats | None] = [None] * len(leaders)
         if self._is_class and self._probabilities:  # after that, as a model may keep what it said: the first is timed

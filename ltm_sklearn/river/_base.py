@@ -17,6 +17,7 @@ from .._one_row import row_of
 from .._pending import Pending
 from .._river_models import kind_of, last_step
 from .._round import Issued, Report
+from .._rows import listed
 from .._shown import Shown
 from .._start import check_shared_parameters, fresh_engine
 from ..experts import ExpertAlgorithm
@@ -25,7 +26,7 @@ from ..losses import ClassScore, TargetScore
 from ..memory import Snapshots
 from ._from_sklearn import as_river_model
 from ._in_batches import InBatches
-from ._rows import Rows, checked_weights, listed
+from ._rows import Rows, checked_weights
 from ._skin import RiverModels
 
 

@@ -11,12 +11,13 @@ from river.utils import dataframe
 from sklearn import config_context
 from sklearn.base import clone
 
+from .._rows import listed
 from ..ensemble import SlidingWindow
 from ..ensemble._routing import takes_sample_weight
 from ..ensemble._validation import is_frozen, takes_nan
 from ..experts._validation import Floats, check_count
 from ._features import Features, Row
-from ._rows import checked_weights, listed
+from ._rows import checked_weights
 
 
 class InBatches(base.Estimator):

@@ -7,7 +7,7 @@ from typing import Any, Self
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from .._rows import as_dicts
+from .._rows import as_dicts, listed
 from ..experts._validation import Floats
 
 
@@ -23,14 +23,6 @@ class Rows(list[dict[Any, Any]]):
         rows = cls(as_dicts(X))
         rows.frame = X
         return rows
-
-
-def listed(values: Any) -> list[Any]:
-    """A series, an array or any other sequence as a list of Python's own objects."""
-    for method in ("to_list", "to_pylist", "tolist"):  # of pandas and polars, pyarrow, NumPy
-        if hasattr(values, method):
-            return list(getattr(values, method)())
-    return list(values)
 
 
 def checked_weights(w: Any, n_rows: int) -> Floats:

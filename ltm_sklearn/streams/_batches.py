@@ -52,10 +52,35 @@ def joined(parts: list[Batch]) -> Batch:
     if len(parts) == 1:
         return parts[0]
     concepts = [each.concept for each in parts if each.concept is not None]
-    y = np.concatenate([each.y for each in parts])
+    y = joined_targets([each.y for each in parts])
     tables = [each.X for each in parts]
     X = [x for table in tables for x in table] if isinstance(tables[0], list) else stacked(tables)
     return Batch(X, y, np.concatenate(concepts) if concepts else None)
+
+
+def targets_of(y: Any) -> NDArray[Any]:
+    """As an array; labels of several kinds stay what they are, where NumPy would make strings of all."""
+    targets = np.asarray(y)
+    if isinstance(y, list) and targets.dtype.kind in "US" and not all(isinstance(label, str | bytes) for label in y):
+        targets = np.empty(len(y), dtype=object)
+        targets[:] = y
+    return targets
+
+
+def joined_targets(parts: list[NDArray[Any]]) -> NDArray[Any]:
+    """Targets as one array, with the same care."""
+    if len({part.dtype.kind in "US" for part in parts}) > 1:
+        parts = [part.astype(object) for part in parts]
+    return np.concatenate(parts)
+
+
+def sorted_labels(labels: Iterable[Any]) -> list[Any]:
+    """Each label once, sorted if they can be."""
+    labels = list(dict.fromkeys(labels))
+    try:
+        return sorted(labels)
+    except TypeError:  # of several kinds
+        return labels
 
 
 def as_pairs(batch: Batch, names: list[Any]) -> Iterator[tuple[dict[Any, Any], Any]]:
@@ -67,7 +92,7 @@ def as_frames(batches: Iterable[Batch], names: list[Any]) -> Iterator[Batch]:
     """The same batches with pandas frames for X."""
     pandas = import_extra("pandas", "frames")
     for batch in batches:
-        yield batch._replace(X=pandas.DataFrame(batch.X, columns=names))
+        yield batch._replace(X=pandas.DataFrame(batch.X, columns=names).infer_objects())
 
 
 def import_extra(module: str, what: str, extra: str = "pandas") -> Any:

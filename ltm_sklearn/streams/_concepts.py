@@ -69,13 +69,13 @@ class Sine:
     def __call__(self, rng: np.random.Generator, n_rows: int) -> Rows:
         X = rng.random((n_rows, 2))
         a, b = X.T
-        below = a >= np.sin(b) if self.rule < 2 else a >= 0.5 + 0.3 * np.sin(3.0 * np.pi * b)
+        below = a < np.sin(b) if self.rule < 2 else a < 0.5 + 0.3 * np.sin(3.0 * np.pi * b)
         return Rows(X, (below if self.rule % 2 == 0 else ~below).astype(np.int64))
 
 
 @dataclass(frozen=True)
 class Agrawal:
-    """Loan applications (Agrawal and others, 1993): nine attributes, and one of ten rules for who gets one."""
+    """Loan applications (Agrawal and others, 1993): nine attributes, and one of ten rules, with labels as River has."""
 
     rule: int = 0
 

@@ -10,8 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import _num_samples
 
-from ._batches import Batch, part, rebatched
+from .._rows import as_dicts
+from ._batches import Batch, part, rebatched, sorted_labels, targets_of
 from ._recurring import RecurringConcepts
+
+MADE_TOGETHER = 500
 
 EXPECTED = "pairs (x, y) with x a dictionary, or batches (X, y) or (X, y, concept)"
 
@@ -28,8 +31,8 @@ class Feed(NamedTuple):
     n_rows: int | None
 
 
-def feed_of(stream: Any, batch_size: int, n_samples: int | None) -> Feed:
-    """Begin to go through a stream; no more than ``n_samples`` rows of it."""
+def feed_of(stream: Any, batch_size: int, n_samples: int | None, as_rows: bool) -> Feed:
+    """Begin to go through a stream; no more than ``n_samples`` rows of it, ``as_rows`` all of them as dictionaries."""
     if isinstance(stream, RecurringConcepts):
         if stream.n_samples is None and n_samples is None:
             raise ValueError("the stream has no end: n_samples says how many rows to go through")
@@ -39,13 +42,17 @@ def feed_of(stream: Any, batch_size: int, n_samples: int | None) -> Feed:
     if isinstance(stream, tuple):
         whole = _batch(stream, "the stream")
         pieces: Iterator[Batch] = iter([whole])
-        classes = None if whole.y.dtype.kind == "f" else _classes(whole.y)
+        # missing ones are reported with their row
+        labels = (label for label in whole.y.tolist() if label is not None)
+        classes = None if whole.y.dtype.kind == "f" else sorted_labels(labels)
         n_rows = _least(len(whole.y), n_samples)
     elif isinstance(stream, Iterable) and not _is_no_stream(stream):
-        pieces, classes = _pieces(stream, batch_size), None
+        pieces, classes = _pieces(stream, batch_size, n_samples), None
         n_rows = _least(getattr(stream, "n_samples", None), n_samples)
     else:
         raise ValueError(f"the stream is of type {type(stream).__name__}; it must be a pair (X, y), or have {EXPECTED}")
+    if as_rows:
+        pieces = (in_rows for piece in pieces for in_rows in _in_rows(piece))
     batches = _first_rows(rebatched(pieces, batch_size), n_samples)
     return Feed(((batch, batch.concept) for batch in batches), None, None, classes, n_rows)
 
@@ -59,11 +66,11 @@ def _least(known: int | None, limit: int | None) -> int | None:
     return min((count for count in (known, limit) if count is not None), default=None)
 
 
-def _classes(y: NDArray[Any]) -> list[Any] | None:
-    try:
-        return sorted({label for label in y.tolist() if label is not None})  # missing ones are reported with their row
-    except TypeError:  # labels of several kinds
-        return None
+def _in_rows(piece: Batch) -> Iterator[Batch]:
+    """A piece with dictionaries for its rows: made of many rows at a time, which takes far less than one by one."""
+    for start in range(0, len(piece.y), MADE_TOGETHER):
+        some = part(piece, start, min(start + MADE_TOGETHER, len(piece.y)))
+        yield some._replace(X=as_dicts(some.X))
 
 
 def _first_rows(batches: Iterator[Batch], n_rows: int | None) -> Iterator[Batch]:
@@ -92,7 +99,7 @@ def _scheduled(stream: RecurringConcepts, batches: Iterator[Batch]) -> Iterator[
         yield batch, in_force
 
 
-def _pieces(stream: Iterable[Any], n_rows: int) -> Iterator[Batch]:
+def _pieces(stream: Iterable[Any], n_rows: int, n_samples: int | None) -> Iterator[Batch]:
     """Batches as they come; pairs gathered, so many at a time."""
     items = iter(stream)
     first = next(items, None)
@@ -100,10 +107,16 @@ def _pieces(stream: Iterable[Any], n_rows: int) -> Iterator[Batch]:
         return
     items = chain([first], items)
     if not (isinstance(first, tuple | list) and first and isinstance(first[0], Mapping)):
+        told = None
         for number, item in enumerate(items):
-            yield _batch(item, f"batch {number}")
+            batch = _batch(item, f"batch {number}")
+            told = batch.concept is not None if told is None else told
+            if told != (batch.concept is not None):
+                raise ValueError(f"batch {number} has {'no' if told else 'a'} concept, unlike those before it")
+            yield batch
         return
     start = 0
+    items = islice(items, n_samples)
     while rows := list(islice(items, n_rows)):
         for at, row in enumerate(rows, start):
             if not (isinstance(row, tuple | list) and len(row) == len(first) and isinstance(row[0], Mapping)):
@@ -112,22 +125,13 @@ def _pieces(stream: Iterable[Any], n_rows: int) -> Iterator[Batch]:
         start += len(rows)
 
 
-def _labels(y: Any) -> NDArray[Any]:
-    """As an array; labels of several kinds stay what they are, where NumPy would make strings of all."""
-    labels = np.asarray(y)
-    if isinstance(y, list) and labels.dtype.kind in "US" and not all(isinstance(label, str | bytes) for label in y):
-        labels = np.empty(len(y), dtype=object)
-        labels[:] = y
-    return labels
-
-
 def _batch(item: Any, what: str) -> Batch:
     if not (isinstance(item, tuple | list) and len(item) in (2, 3)):
         raise ValueError(f"{what} is of type {type(item).__name__}; a stream must be a pair (X, y), or have {EXPECTED}")
     X, y, concept = item if len(item) == 3 else (*item, None)
     if isinstance(X, list) and not (X and isinstance(X[0], Mapping)):
         X = np.asarray(X)
-    y = _labels(y)
+    y = targets_of(y)
     if y.ndim != 1 or not (isinstance(X, list) or np.ndim(X) == 2):
         raise ValueError(
             f"{what} has rows of shape {np.shape(X)} and targets of shape {y.shape}; a stream must be a pair (X, y), "

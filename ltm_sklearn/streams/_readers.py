@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.utils import _safe_indexing
 
+from .._values import is_known
 from ..experts._validation import check_count
 from ._batches import Batch, as_frames, import_extra, rebatched
 from ._sources import Pairs
@@ -32,6 +34,9 @@ class Batches:
         Columns to leave out.
     as_frame : bool, default=False
         Whether X is a frame, with the columns' names and types, not an array of numbers.
+    dtype : type or dict, optional
+        Types of the columns of a CSV file, as ``pandas.read_csv`` takes them; otherwise they are told by the first
+        rows, and a column of numbers in which text comes later is an error.
 
     Examples
     --------
@@ -51,10 +56,11 @@ class Batches:
         batch_size: int = 1000,
         drop: Iterable[str] = (),
         as_frame: bool = False,
+        dtype: Any = None,
     ) -> None:
         check_count("batch_size", batch_size)
         self.source, self.target, self.batch_size = source, target, batch_size
-        self.drop, self.as_frame = list(drop), as_frame
+        self.drop, self.as_frame, self.dtype = list(drop), as_frame, dtype
         self._read = self._reader()
         if (target is None) != (self._read == self._of_pairs):
             raise ValueError("target names the column to predict: a table needs it, pairs (x, y) have theirs apart")
@@ -70,10 +76,14 @@ class Batches:
                 raise FileNotFoundError(f"there is no file {path}")
             if path.name.lower().endswith(CSV):
                 return self._of_csv
-            if path.suffix.lower() in (".parquet", ".pq", ".arrow", ".feather", ".ipc"):
+            if path.suffix.lower() in (".parquet", ".pq"):
+                return self._of_parquet
+            if path.suffix.lower() in (".arrow", ".feather", ".ipc"):
                 return self._of_arrow
             raise ValueError(f"{path.name} is no CSV, Parquet or Arrow file, as far as its name tells")
         if type(self.source).__module__.partition(".")[0] == "pyarrow":
+            if hasattr(self.source, "read_next_batch"):
+                raise ValueError("source is a reader of pyarrow, which ends for good: give a table or a dataset")
             return self._of_arrow
         if hasattr(self.source, "columns"):
             return self._of_frame
@@ -83,20 +93,37 @@ class Batches:
         raise ValueError(f"source={self.source!r} is neither a file, a frame, an Arrow table nor pairs (x, y)")
 
     def _of_csv(self) -> Iterator[Batch]:
-        with import_extra("pandas", "CSV files").read_csv(self.source, chunksize=self.batch_size) as pieces:
+        read_csv = import_extra("pandas", "CSV files").read_csv
+        kinds: dict[Any, str] = {}
+        with read_csv(self.source, chunksize=self.batch_size, dtype=self.dtype) as pieces:
             for piece in pieces:
+                self._check_kinds(piece, kinds)
                 yield self._split(piece)
+
+    def _check_kinds(self, piece: Any, kinds: dict[Any, str]) -> None:
+        """pandas tells the types of each piece by itself: a label 1 would be "1" where there is a text among them."""
+        for name, column in piece.items():
+            kind = "numbers" if column.dtype.kind in "biuf" else "text"
+            if name not in self.drop and column.notna().any() and kinds.setdefault(name, kind) != kind:
+                raise ValueError(
+                    f"column {name!r} of {self.source} holds {kinds[name]} up to row {piece.index[0]} and {kind} after "
+                    f"it: dtype={{{name!r}: str}} reads all of it as text"
+                )
+
+    def _of_parquet(self) -> Iterator[Batch]:
+        # not through a dataset, nor with the buffer: these read ahead until the whole file is in memory
+        parquet = import_extra("pyarrow.parquet", "Parquet files", "arrow")
+        with parquet.ParquetFile(self.source, pre_buffer=False) as file:
+            for piece in file.iter_batches(self.batch_size):
+                yield self._split(piece.to_pandas())
 
     def _of_arrow(self) -> Iterator[Batch]:
         dataset = import_extra("pyarrow.dataset", "Arrow data", "arrow").dataset
-        if isinstance(self.source, str | Path):
-            parquet = Path(self.source).suffix.lower() in (".parquet", ".pq")
-            source = dataset(self.source, format="parquet" if parquet else "ipc")
-        else:
-            source = self.source if hasattr(self.source, "scanner") else dataset(self.source)
+        source = self.source
+        if not hasattr(source, "scanner"):
+            source = dataset(source, format="ipc") if isinstance(source, str | Path) else dataset(source)
         for piece in source.to_batches(batch_size=self.batch_size):
-            if piece.num_rows:
-                yield self._split(piece.to_pandas())
+            yield self._split(piece.to_pandas())
 
     def _of_frame(self) -> Iterator[Batch]:
         for start in range(0, len(self.source), self.batch_size):
@@ -114,6 +141,8 @@ class Batches:
     def _split(self, frame: Any) -> Batch:
         """A frame as features and target."""
         columns = list(frame.columns)
+        if len({*columns}) < len(columns):
+            raise ValueError(f"columns must have different names; there are {columns}")
         unknown = [name for name in [self.target, *self.drop] if name not in columns]
         if unknown:
             raise ValueError(f"there are no columns {unknown}: there are {columns}")
@@ -122,11 +151,19 @@ class Batches:
         return batch if self.as_frame else self._numbers(batch._replace(X=np.asarray(batch.X)), names)
 
     def _numbers(self, batch: Batch, names: list[Any]) -> Batch:
-        """The batch, if it holds numbers."""
-        if batch.X.dtype.kind not in "biuf":
-            columns = zip(names, batch.X.T, strict=True)
-            text = [name for name, column in columns if any(isinstance(value, str) for value in column)]
+        """The batch with an array of numbers; what is missing is NaN."""
+        if batch.X.dtype.kind in "biuf":
+            return batch
+        columns = [_as_numbers(column) for column in batch.X.T.tolist()]
+        text = [name for name, column in zip(names, columns, strict=True) if column is None]
+        if text:
             raise ValueError(
-                f"columns {text or names} hold no numbers: as_frame=True keeps them as they are, drop leaves them out"
+                f"columns {text} hold no numbers: as_frame=True keeps them as they are, drop leaves them out"
             )
-        return batch
+        return batch._replace(X=np.array(columns, dtype=np.float64).T.reshape(len(batch.y), len(names)))
+
+
+def _as_numbers(column: list[Any]) -> list[float] | None:
+    """None if some values are neither numbers nor missing."""
+    numbers = [value if is_known(value) else np.nan for value in column]
+    return numbers if all(isinstance(value, Real | np.bool_) for value in numbers) else None

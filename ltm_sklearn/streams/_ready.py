@@ -1,4 +1,7 @@
-"""Well-known streams with recurring concepts."""
+"""Well-known streams with recurring concepts.
+
+The concepts of each are the same whatever the seed, which is that of the rows, the order and the noise.
+"""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
 from ..experts._validation import check_count, check_number, check_option
-from ._batches import Batch, as_frames, as_pairs, rebatched
+from ._batches import Batch, as_frames, as_pairs, rebatched, sorted_labels, targets_of
 from ._sources import Draw, source_of
 
 #: Rows are drawn in blocks of at most this many, each with a generator of its own, whatever the size of the batches.
@@ -37,9 +37,11 @@ class RecurringConcepts:
     concepts : list or dict
         Each is a function ``concept(rng, n_rows)`` that returns X and y, such as those of this module; a pair
         ``(X, y)`` of arrays, or of a frame and its targets; or an iterable of pairs ``(x, y)``, as River's datasets.
-        Of the latter two, a concept that returns goes on where it stopped, and begins anew when it is used up.
+        Of the latter two, a concept that returns goes on where it stopped, and begins anew when it is used up. River's
+        generators need a seed of their own, or they give other rows each time.
     order : {"cyclic", "random", "markov"} or sequence, default="cyclic"
-        In turn; at random, but never one twice in a row; by ``transitions``; or as given, by number or by name.
+        In turn; at random, but never one twice in a row; by ``transitions``; or as given, by the names of a dictionary
+        or the numbers of a list. The first three begin with the first concept.
     length : int or sequence of int, default=1000
         Rows of a segment; of a sequence, each in turn.
     n_segments : int, optional
@@ -105,7 +107,7 @@ class RecurringConcepts:
             check_option("order", self.order, ("cyclic", "random", "markov"))
         elif not self.order:
             raise ValueError("order is empty: it must name at least one concept")
-        self.lengths = [length] if isinstance(length, int | np.integer) else list(length)
+        self.lengths = list(length) if isinstance(length, Sequence | np.ndarray) else [length]
         for each in self.lengths or [0]:
             check_count("length", each)
         if n_segments is not None:
@@ -122,7 +124,9 @@ class RecurringConcepts:
         self.classes = self._all_classes() if classes is None else list(classes)
         if self.classes is not None and noise > 1.0:
             raise ValueError(f"noise={noise!r} is a share of labels: it must be at most 1")
-        self.seed = int(np.random.default_rng().integers(2**62)) if seed is None else seed
+        if seed is not None and seed != 0:
+            check_count("seed", seed)
+        self.seed = int(np.random.default_rng().integers(2**62)) if seed is None else int(seed)
 
     # The schedule ------------------------------------------------------------------------------------------------
 
@@ -231,7 +235,8 @@ class RecurringConcepts:
             parts[which] = X[:, columns[which]], y
         kinds = [X.dtype for X, _ in parts.values()], [y.dtype for _, y in parts.values()]
         X = np.empty((len(concept), self.n_features), dtype=np.result_type(*kinds[0]))
-        y = np.empty(len(concept), dtype=np.result_type(*kinds[1]))
+        mixed = len({kind.kind in "US" for kind in kinds[1]}) > 1  # labels stay what they are
+        y = np.empty(len(concept), dtype=object if mixed else np.result_type(*kinds[1]))
         for which, (its_X, its_y) in parts.items():
             X[concept == which], y[concept == which] = its_X, its_y
         return Batch(X, self._with_noise(rng, y), concept)
@@ -243,10 +248,13 @@ class RecurringConcepts:
             if y.dtype.kind != "f":
                 raise ValueError("noise replaces labels by other classes, which are not known: give classes")
             return y + self.noise * rng.normal(size=len(y))
-        classes = np.array(self.classes)
+        classes, places = targets_of(self.classes), {label: at for at, label in enumerate(self.classes)}
+        labels = y.tolist()
+        if not places.keys() >= {*labels}:
+            strange = next(label for label in labels if label not in places)
+            raise ValueError(f"a row has the label {strange!r}, which is none of the classes {self.classes}")
         replaced = rng.random(len(y)) < self.noise
-        order = np.argsort(classes)
-        index = order[np.minimum(np.searchsorted(classes, y, sorter=order), len(classes) - 1)]
+        index = np.array([places[label] for label in labels])
         other = (index + rng.integers(1, max(len(classes), 2), len(y))) % len(classes)
         return np.where(replaced, classes[other], y)
 
@@ -273,4 +281,4 @@ class RecurringConcepts:
     def _all_classes(self) -> list[Any] | None:
         if any(source.classes is None for source in self._sources):
             return None
-        return sorted({label for source in self._sources for label in source.classes or ()})
+        return sorted_labels(label for source in self._sources for label in source.classes or ())

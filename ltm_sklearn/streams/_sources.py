@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._rows import default_names
+from .._rows import column_names, default_names
+from ._batches import sorted_labels, targets_of
 
 Draw = Callable[[np.random.Generator, int], tuple[NDArray[Any], NDArray[Any]]]
 
@@ -36,12 +37,14 @@ def source_of(concept: Any, name: Any) -> Source:
 
 
 class Function:
-    """``concept(rng, n_rows)`` returns X and y."""
+    """``concept(rng, n_rows)`` returns X, an array or a frame, and y."""
 
     def __init__(self, function: Any, name: Any) -> None:
         self._function, self._name = function, name
+        # of a frame; they may come in another order another time
+        self._columns = column_names(function(np.random.default_rng(0), 1)[0]) or []
         n_features = self._draw(np.random.default_rng(0), 1)[0].shape[1]
-        self.names = list(getattr(function, "feature_names", None) or default_names(n_features))
+        self.names = list(getattr(function, "feature_names", None) or self._columns or default_names(n_features))
         classes = getattr(function, "classes", None)
         self.classes = None if classes is None else list(classes)
 
@@ -50,7 +53,12 @@ class Function:
         return self._draw
 
     def _draw(self, rng: np.random.Generator, n_rows: int) -> tuple[NDArray[Any], NDArray[Any]]:
-        X, y = (np.asarray(part) for part in self._function(rng, n_rows))
+        X, y = self._function(rng, n_rows)
+        columns, X, y = column_names(X) or [], np.asarray(X), np.asarray(y)
+        if columns != self._columns:
+            if {*columns} != {*self._columns}:
+                raise ValueError(f"concept {self._name!r} has columns {columns}, and had {self._columns} before")
+            X = X[:, np.array([columns.index(name) for name in self._columns])]
         if X.ndim != 2 or len(X) != n_rows or y.shape != (n_rows,):
             raise ValueError(
                 f"concept {self._name!r} was asked for {n_rows} rows: X has shape {X.shape}, y has shape {y.shape}"
@@ -62,14 +70,14 @@ class Table:
     """Rows of an array or a frame in their order; after the last, the first again."""
 
     def __init__(self, X: Any, y: Any, name: Any) -> None:
-        self._X, self._y = np.asarray(X), np.asarray(y)
+        self._X, self._y = np.asarray(X), targets_of(y)
         if self._X.ndim != 2 or self._y.shape != (len(self._X),) or not len(self._y):
             raise ValueError(
                 f"concept {name!r} needs X of shape (n_rows, n_features) and y of shape (n_rows,), with rows; got "
                 f"{self._X.shape} and {self._y.shape}"
             )
-        self.names = list(X.columns) if hasattr(X, "columns") else default_names(self._X.shape[1])
-        self.classes = None if self._y.dtype.kind == "f" else np.unique(self._y).tolist()
+        self.names = column_names(X) or default_names(self._X.shape[1])
+        self.classes = None if self._y.dtype.kind == "f" else sorted_labels(self._y.tolist())
 
     def start(self) -> Draw:
         """From the first row on."""
@@ -96,6 +104,8 @@ class Pairs:
         first = next(iter(pairs), None)
         if first is None:
             raise ValueError(f"{what} has no rows")
+        if not (isinstance(first, tuple | list) and len(first) == 2 and isinstance(first[0], Mapping)):
+            raise ValueError(f"{what} has rows of type {type(first).__name__}: they must be pairs ({{...}}, y)")
         self.names = list(first[0])
 
     def pieces(self, n_rows: int) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
@@ -119,7 +129,7 @@ class Pairs:
         return draw
 
     def _arrays(self, rows: list[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        return table_of([x for x, _ in rows], self.names, self._what), np.array([y for _, y in rows])
+        return table_of([x for x, _ in rows], self.names, self._what), targets_of([y for _, y in rows])
 
 
 def table_of(rows: list[Any], names: list[Any], what: str) -> NDArray[Any]:
