@@ -124,6 +124,7 @@ class Engine:
         self.weighting.drop(index)
         self.accounts.close(index)
         del self.experts[index]
+        expert.model = None  # what was issued before still refers to the expert
         self.row = None
 
     def seat(self, expert: Expert, model: Any, trained: bool) -> None:
@@ -169,7 +170,8 @@ class Engine:
         parts = self.weighting.parts()
         weights = self.weighting.chosen(parts)
         mixture = self._combined(predictions, awake, weights)
-        return Issued(experts, predictions, awake, weights, parts, mixture, errors, reports)
+        born = [expert.born for expert in experts]
+        return Issued(experts, born, predictions, awake, weights, parts, mixture, errors, reports)
 
     def _tame(
         self, said: dict[int, Floats], n_experts: int, shape: tuple[int, int]
@@ -324,7 +326,8 @@ class Engine:
     def _train(self, X: Any, y: Any, models: Models, n_jobs: int | None, issued: Issued) -> list[Report]:
         """Train the learners; returns which of them failed."""
         learners = [expert for expert in self.experts if expert.learns]
-        copies = self.raises or issued.all_raised  # then an error may yet be raised, and must change nothing
+        nobody = not issued.awake.any()
+        copies = self.raises or nobody  # then an error may yet be raised, and must change nothing
         trainees = [copy.deepcopy(expert.model) if copies else expert.model for expert in learners]
         tasks = [
             (models, expert.source, model, X, y, not expert.trained)
@@ -334,7 +337,7 @@ class Engine:
         failures = [result for result in results if isinstance(result, Failure)]
         if len(failures) == len(results):  # if nobody can predict or learn, the fault is not one expert's
             issued.check()
-            if failures and not any(expert.trained for expert in self.experts):
+            if failures and nobody:
                 raise failures[0].error
         reports = [
             self.report(expert, "learn", result)

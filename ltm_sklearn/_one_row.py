@@ -49,6 +49,8 @@ def _new_row(engine: Engine, models: RowModels) -> Any:
     plain = not engine.raises and engine.history is None and engine.combine == "average"
     if kernel is None or not plain or not all(expert.trained for expert in engine.experts):
         return None
+    if isinstance(engine.score, TargetScore) and not engine.score.high > engine.score.low:
+        return None  # no scale is known yet
     asks = [models.asker(expert.model) for expert in engine.experts]
     learns = [(at, models.learner(expert.model)) for at, expert in enumerate(engine.experts) if expert.learns]
     live = [at for at, expert in enumerate(engine.experts) if expert.kind == "live"]
@@ -88,7 +90,7 @@ def _new_class_row(kernel: Any, seats: tuple[Any, ...], score: ClassScore, class
 
 def _new_target_row(kernel: Any, seats: tuple[Any, ...], score: TargetScore) -> Any:
     slopes = {losses.Squared: lambda _: None, losses.Absolute: lambda _: (1.0, 1.0), losses.Pinball: _pinball_slopes}
-    if type(score.loss) not in slopes or not score.high > score.low:
+    if type(score.loss) not in slopes:
         return None
     fading = float(np.exp(-1.0 / losses.RANGE_MEMORY))
     limits = losses.MARGIN, losses.RANGE_GROWTH, fading, losses.LARGEST

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from inspect import signature
+from inspect import Parameter, signature
 from typing import Any
 
 
@@ -18,8 +18,11 @@ def kind_of(model: Any) -> str | None:
 
 
 def takes_weights(model: Any) -> bool:
-    """Whether a model's ``learn_one`` takes ``w``; a pipeline of River hands it to its last step."""
-    return "w" in signature(last_step(model).learn_one).parameters
+    """Whether ``learn_one`` takes ``w``; pipelines hand it to their last step, some wrappers to their model."""
+    last = last_step(model)
+    parameters = signature(last.learn_one).parameters
+    hands_on = any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters.values())
+    return "w" in parameters or (hands_on and hasattr(last, "_wrapped_model") and takes_weights(last._wrapped_model))
 
 
 def last_step(model: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +17,7 @@ class Issued:
     """What the experts said of some rows, and the weights that were in force."""
 
     experts: list[Expert]
+    born: list[int]  #: of the models that were asked: experts may have gone on with others since
     predictions: Floats  #: (n_experts, n_rows, n_outputs); 0 where asleep
     awake: NDArray[np.bool_]  #: (n_experts, n_rows)
     weights: Floats  #: (n_experts,)
@@ -28,10 +29,11 @@ class Issued:
     def recalled(self, rows: NDArray[np.intp], experts: list[Expert], n_outputs: int) -> Issued:
         """The same of some of the rows, for the experts and classes that there are now.
 
-        Experts that came later slept; classes that came later were given no chance.
+        Experts that came later, or have another model now, slept; classes that came later were given no chance.
         """
-        seat_of = {expert: seat for seat, expert in enumerate(self.experts)}
-        seats = [(now, seat_of[expert]) for now, expert in enumerate(experts) if expert in seat_of]
+        seat_of = {asked: seat for seat, asked in enumerate(zip(self.experts, self.born, strict=True))}
+        known = [(now, seat_of.get((expert, expert.born))) for now, expert in enumerate(experts)]
+        seats = [(now, seat) for now, seat in known if seat is not None]
         now, then = np.array(seats, dtype=np.intp).reshape(-1, 2).T
         then_known = self.predictions.shape[2]
         predictions = np.zeros((len(experts), len(rows), n_outputs))
@@ -42,7 +44,13 @@ class Issued:
         mixture[:, :then_known] = self.mixture[rows]
         awake[now] = self.awake[np.ix_(then, rows)]
         weights[now], parts[:, now] = self.weights[then], self.parts[:, then]
-        return Issued(list(experts), predictions, awake, weights, parts, mixture, [], [])
+        born = [expert.born for expert in experts]
+        return Issued(list(experts), born, predictions, awake, weights, parts, mixture, [], [])
+
+    def cut(self, rows: NDArray[np.intp]) -> Issued:
+        """The same of some of the rows."""
+        predictions, awake = self.predictions[:, rows], self.awake[:, rows]
+        return replace(self, predictions=predictions, awake=awake, mixture=self.mixture[rows], errors=[], reports=[])
 
     @property
     def all_raised(self) -> bool:

@@ -25,6 +25,16 @@ cdef bint all_fixed(dict x):
     return True
 
 
+cdef bint same_row(dict one, x):
+    """Whether a row has the same objects; that they are equal is too little: 1, 1.0 and True are."""
+    if type(x) is not dict or len(<dict> x) != len(one):
+        return False
+    for name, value in one.items():
+        if (<dict> x).get(name, one) is not value:
+            return False
+    return True
+
+
 cdef class Voice:
     """An expert algorithm, what it is charged in this round, and its weights."""
 
@@ -94,11 +104,8 @@ cdef class Row:
         cdef Py_ssize_t i
         cdef Voice voice
         if self.x is not None:
-            try:
-                if self.x == x:
-                    return True
-            except Exception:  # values that do not compare
-                pass
+            if same_row(self.x, x):
+                return True
             self.x = None
         try:
             for i in range(self.n_experts):
@@ -306,7 +313,10 @@ cdef class TargetRow(Row):
         cdef Voice voice = self.voices[0]
         if not isinstance(y, (float, int)) and not isinstance(y, Real):
             return None
-        target = y
+        try:
+            target = y
+        except OverflowError:  # a whole number beyond all floats
+            return None
         if not isfinite(target) or not self.ask(x):
             return None
         mixture = self.mixture()[0]

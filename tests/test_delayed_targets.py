@@ -198,3 +198,46 @@ def test_there_must_be_something_to_issue():
         learning_classifier().issue(np.zeros((1, K)), [0])
     with pytest.raises(ValueError, match="max_pending=0"):
         begun(learning_classifier, max_pending=0)
+
+
+def test_rows_that_wait_keep_no_others_of_their_batch():
+    model = LongTermMemoryClassifier([("bayes", GaussianNB())], memory=None)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 3))
+    y = (X[:, 0] > 0).astype(int)
+    model.partial_fit(X, y, classes=[0, 1])
+    sizes = []
+    for batch in range(4):
+        ids = [(batch, row) for row in range(100)]
+        model.issue(X, ids)
+        kept = model._pending._waiting[batch, 42]
+        expected = kept.issued.mixture[42].copy()
+        model.learn([each for each in ids if each[1] not in (7, 42)], np.delete(y, [7, 42]))
+        assert len(kept.X) == len(kept.issued.mixture) <= 4
+        np.testing.assert_array_equal(kept.X[kept.rows[batch, 42]], X[42])
+        np.testing.assert_array_equal(kept.issued.mixture[kept.rows[batch, 42]], expected)
+        sizes.append(len(pickle.dumps(model)))
+    assert sizes[-1] - sizes[0] < 3 * X.nbytes
+    rounds = model.n_rounds_
+    model.learn([(2, 42), (1, 7)], y[[42, 7]])
+    assert model.n_rounds_ == rounds + 2
+    assert len(model._pending) == 6
+
+
+def test_rounds_that_are_complete_are_not_done_again_if_a_later_one_fails():
+    class Refuses(GaussianNB):
+        def partial_fit(self, X, y, classes=None, sample_weight=None):
+            if (X < 0).any():
+                raise RuntimeError("negative")
+            return super().partial_fit(X, y, classes, sample_weight)
+
+    model = LongTermMemoryClassifier([("picky", Refuses())], memory=None, on_error="raise")
+    model.partial_fit([[0.5], [0.7], [0.1], [0.2]], [1, 1, 0, 0], classes=[0, 1])
+    model.issue([[0.4]], ["a"])
+    model.issue([[-0.4]], ["b"])
+    with pytest.raises(RuntimeError):
+        model.learn(["a", "b"], [0, 1])
+    assert model.n_rounds_ == 2
+    with pytest.raises(ValueError, match="id 'a' is not waiting"):
+        model.learn(["a"], [0])
+    assert len(model._pending) == 1

@@ -124,7 +124,7 @@ def test_frames_before_anything_is_known_and_without_rows():
     assert len(classifier.predict_many(X)) == len(classifier.predict_proba_many(X)) == 0  # as River's own
     assert regressor.predict_many(X).tolist() == [0.0] * 40
     regressor.learn_many(X[:0], pd.Series([], dtype=float))
-    assert not hasattr(regressor, "_engine")
+    assert regressor.n_rounds_ == 0
     assert len(regressor.predict_many(X[:0])) == 0
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, Self
 from warnings import warn
 
@@ -40,7 +38,7 @@ from ._parameters import check_parameters
 from ._routing import routed, router
 from ._skin import SklearnModels
 from ._sklearn_compat import CallbackSupportMixin, VisualBlock, announced, with_callbacks
-from ._validation import are_checked, check_rows, check_weights, is_frozen, takes_nan
+from ._validation import are_checked, check_rows, check_weights, is_frozen, takes_nan, unchanged_on_error
 
 
 def _as_ids(ids: Any) -> list[Any]:
@@ -151,7 +149,7 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
         -------
         self
         """
-        with self._unchanged_on_error():
+        with unchanged_on_error(self):
             check_parameters(self)
             return self._fit(X, y, sample_weight, params)
 
@@ -226,16 +224,6 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
     def _check_targets(self, y: Any) -> tuple[Any, Any]:
         """Targets as the models take them, and as the score does."""
 
-    @contextmanager
-    def _unchanged_on_error(self) -> Iterator[None]:
-        """If anything is wrong, the estimator is as it was before. (The engine sees to its own state.)"""
-        before = dict(self.__dict__)
-        try:
-            yield
-        except BaseException:
-            self.__dict__ = before
-            raise
-
     def _trusting(self, X: Any) -> Any:
         """Rows have been checked for NaN once, and parameters in the first round; the experts need not do it again."""
         fitted = hasattr(self, "_engine")
@@ -274,7 +262,7 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
         """Learn rows that were issued, now that their targets are known: in any order, some perhaps never.
 
         Rows that were issued together are one round; it is scored with what was said, and weighted, then. Experts that
-        joined since sleep in it.
+        joined since, or have begun afresh, sleep in it. Should a round raise an error, those before it are complete.
 
         Parameters
         ----------
@@ -288,7 +276,7 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
         self
         """
         check_is_fitted(self)
-        with self._unchanged_on_error():
+        with unchanged_on_error(self):
             ids = _as_ids(ids)
             due = self._pending.due(ids)
             y, targets = self._check_targets(y)
@@ -296,15 +284,16 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
                 raise ValueError(f"there are {len(ids)} ids for {len(y)} targets")
             weights = check_weights(sample_weight, np.empty((len(ids), 1)))
             self._routed("partial_fit", weights, {})
+            reports: list[Report] = []
             for part in due:
-                of_rows, reports = None if weights is None else weights[part.at], []
+                of_rows = None if weights is None else weights[part.at]
                 if of_rows is None or of_rows.any():  # rows without any weight are as good as none
                     models = self._models(self._estimators, self._routed("partial_fit", of_rows, {}))
                     X = _safe_indexing(part.X, part.rows)
                     issued = part.issued.recalled(part.rows, self._engine.experts, self._engine.score.n_outputs)
-                    reports = self._learn(self._engine, models, X, y[part.at], targets[part.at], of_rows, issued)
+                    reports += self._learn(self._engine, models, X, y[part.at], targets[part.at], of_rows, issued)
                 self._pending.release([ids[at] for at in part.at])
-                self._engine.note(reports)
+        self._engine.note(reports)
         return self
 
     # Metadata ----------------------------------------------------------------------------------------------------

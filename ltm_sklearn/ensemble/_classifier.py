@@ -14,7 +14,7 @@ from ..losses import ClassScore
 from ._base import LongTermMemoryEnsemble
 from ._parameters import check_parameters
 from ._pools import classifiers
-from ._validation import check_labels, class_indices, require
+from ._validation import check_labels, class_indices, require, unchanged_on_error
 
 
 class LongTermMemoryClassifier(ClassifierMixin, LongTermMemoryEnsemble):
@@ -124,7 +124,7 @@ class LongTermMemoryClassifier(ClassifierMixin, LongTermMemoryEnsemble):
         -------
         self
         """
-        with self._unchanged_on_error():
+        with unchanged_on_error(self):
             if not self.__sklearn_is_fitted__():
                 check_parameters(self)
             _check_partial_fit_first_call(self, classes)

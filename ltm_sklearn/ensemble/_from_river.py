@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from .._river_models import chances_of, kind_of, takes_weights
 from .._rows import as_dicts
 from ..experts._validation import Floats
-from ._validation import check_labels, check_numbers, check_rows, check_weights, class_indices
+from ._validation import check_labels, check_numbers, check_rows, check_weights, class_indices, unchanged_on_error
 
 
 class FromRiver(MetaEstimatorMixin, BaseEstimator):
@@ -38,7 +38,8 @@ class FromRiver(MetaEstimatorMixin, BaseEstimator):
         -------
         self
         """
-        return self._take_in(X, y, sample_weight, first=True)
+        with unchanged_on_error(self):
+            return self._take_in(X, y, sample_weight, first=True)
 
     def _take_in(self, X: Any, y: Any, sample_weight: Any, first: bool) -> Self:
         raise NotImplementedError
@@ -59,18 +60,18 @@ class FromRiver(MetaEstimatorMixin, BaseEstimator):
         if weights is not None and not weighted and (weights % 1.0 != 0.0).any():
             name = type(self.model).__name__
             raise ValueError(f"{name}.learn_one takes no weights: sample_weight must be whole, to repeat rows")
-        if first:
-            self.model_ = self.model.clone()
+        model = self.model.clone() if first else self.model_
         if weights is None:
             for x, target in zip(rows, targets, strict=True):
-                self.model_.learn_one(x, target)
-            return self
-        for x, target, weight in zip(rows, targets, weights.tolist(), strict=True):
-            if weighted and weight > 0.0:
-                self.model_.learn_one(x, target, w=weight)
-            elif not weighted:
-                for _ in range(int(weight)):
-                    self.model_.learn_one(x, target)
+                model.learn_one(x, target)
+        else:
+            for x, target, weight in zip(rows, targets, weights.tolist(), strict=True):
+                if weighted and weight > 0.0:
+                    model.learn_one(x, target, w=weight)
+                elif not weighted:
+                    for _ in range(int(weight)):
+                        model.learn_one(x, target)
+        self.model_ = model
         return self
 
     def _check_model(self, kind: str) -> None:
@@ -112,7 +113,7 @@ class FromRiverClassifier(ClassifierMixin, FromRiver):
     Notes
     -----
     Rows are learned one by one: River's ``learn_many`` of linear models and of pipelines gives other models than its
-    ``learn_one``.
+    ``learn_one``. Should the model refuse a row, it has learned those before it.
 
     Examples
     --------
@@ -147,7 +148,8 @@ class FromRiverClassifier(ClassifierMixin, FromRiver):
         known = np.unique(classes) if first else self.classes_
         if classes is not None and not np.array_equal(known, np.unique(classes)):
             raise ValueError(f"classes={classes!r} is not the same as on the first call: {known.tolist()!r}")
-        return self._take_in(X, y, sample_weight, first, known)
+        with unchanged_on_error(self):
+            return self._take_in(X, y, sample_weight, first, known)
 
     def _take_in(self, X: Any, y: Any, sample_weight: Any, first: bool, classes: Any = None) -> Self:
         self._check_model("classifier")
@@ -251,7 +253,8 @@ class FromRiverRegressor(RegressorMixin, FromRiver):
         -------
         self
         """
-        return self._take_in(X, y, sample_weight, first=not hasattr(self, "model_"))
+        with unchanged_on_error(self):
+            return self._take_in(X, y, sample_weight, first=not hasattr(self, "model_"))
 
     def _take_in(self, X: Any, y: Any, sample_weight: Any, first: bool) -> Self:
         self._check_model("regressor")

@@ -11,7 +11,7 @@ from ..losses import TargetScore
 from ._base import LongTermMemoryEnsemble
 from ._parameters import check_parameters
 from ._pools import regressors
-from ._validation import check_numbers
+from ._validation import check_numbers, unchanged_on_error
 
 
 class LongTermMemoryRegressor(RegressorMixin, LongTermMemoryEnsemble):
@@ -119,7 +119,7 @@ class LongTermMemoryRegressor(RegressorMixin, LongTermMemoryEnsemble):
         -------
         self
         """
-        with self._unchanged_on_error():
+        with unchanged_on_error(self):
             if not self.__sklearn_is_fitted__():
                 check_parameters(self)
             return self._partial_fit(X, y, sample_weight, params)

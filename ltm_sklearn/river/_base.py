@@ -66,6 +66,8 @@ class RiverEnsemble(Shown, base.Ensemble):
                 raise ValueError(f"model {at} ({type(model).__name__}) is no {self._kind}")
         self._score()  # complains of a loss that is none
 
+    __repr__ = base.Base.__repr__  # not that of a list, which an ensemble of River is, too
+
     @property
     def _min_number_of_models(self) -> int:
         return 1
@@ -101,7 +103,12 @@ class RiverEnsemble(Shown, base.Ensemble):
 
     # Rounds ------------------------------------------------------------------------------------------------------
 
-    def _start(self) -> None:
+    def _ensure_started(self, X: Rows) -> None:
+        """Start with the first rows that come, to be learned or to be predicted."""
+        if not hasattr(self, "_engine"):
+            self._start(X)
+
+    def _start(self, X: Rows) -> None:
         named = dict(zip(_names(self.models), self.models, strict=True))
         engine = fresh_engine(self, self._score(), False, int(np.random.default_rng(self.seed).integers(2**31)))
         self._skin = RiverModels(named, getattr(self, "_classes", None))
@@ -117,6 +124,7 @@ class RiverEnsemble(Shown, base.Ensemble):
         return None if engine is None else row_of(engine, self._skin)
 
     def _issue(self, X: Rows) -> Issued:
+        self._ensure_started(X)
         issued = self._engine.issue(X, len(X), self._skin)
         issued.check()
         self._engine.warn(issued.reports)
@@ -124,10 +132,10 @@ class RiverEnsemble(Shown, base.Ensemble):
 
     def _issue_as(self, id: Hashable, x: dict[Any, Any]) -> Issued:
         """Ask about a row whose target will come later, and keep what was said."""
-        if not hasattr(self, "_engine"):
-            self._start()
+        rows = Rows([x])
+        self._ensure_started(rows)
         self._pending.check_new([id])
-        issued = self._engine.issue(Rows([x]), 1, self._skin)
+        issued = self._engine.issue(rows, 1, self._skin)
         issued.check()
         self._pending.hold([id], None, issued)
         self._engine.note(issued.reports)
@@ -163,11 +171,10 @@ class RiverEnsemble(Shown, base.Ensemble):
         weights = None if w is None else checked_weights(w, len(X))
         if weights is not None and not weights.any():
             return []  # rows without any weight are as good as none
-        if not hasattr(self, "_engine"):
-            self._start()
+        self._ensure_started(X)
         if weights is not None and not weights.all():
-            heavy = np.flatnonzero(weights)
-            X, y, weights = Rows(X[at] for at in heavy), [y[at] for at in heavy], weights[heavy]
+            heavy = np.flatnonzero(weights).tolist()
+            X, y, weights = X.chosen(heavy), [y[at] for at in heavy], weights[heavy]
         n_known, engine = self._n_known(), self._engine
         targets = self._targets(y)
         if issued is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -11,6 +12,7 @@ from river import base, linear_model, naive_bayes, preprocessing
 from river.utils.dataframe import to_native_frame, to_native_series
 
 from .._one_row import learn_row
+from .._river_models import chances_of
 from ..experts._validation import Floats
 from ..losses import ClassScore, TargetScore
 from ._base import RiverEnsemble
@@ -35,7 +37,8 @@ class LongTermMemoryClassifier(RiverEnsemble, base.MiniBatchClassifier):
     memory
         "auto", `Snapshots(...)` or None.
     on_error
-        Whether an expert that fails sleeps with a warning ("warn"), or its error is raised ("raise").
+        Whether an expert that fails sleeps with a warning ("warn"), or its error is raised, with everything as it was
+        before ("raise"); for that, all models are copied in each round, which takes its time.
     max_pending
         How many predicted ids may wait for their target; beyond it those that have waited longest are given up.
     record
@@ -69,30 +72,30 @@ class LongTermMemoryClassifier(RiverEnsemble, base.MiniBatchClassifier):
 
         With the ``id`` of an earlier prediction they are charged for what was said then.
         """
-        if w is None and id is None and hasattr(self, "_engine"):
+        if w is None and id is None and hasattr(self, "_engine") and isinstance(y, Hashable):
             truth = self._classes.get(y)
             if truth is not None and learn_row(self._engine, self._skin, x, y, truth):
                 return
         self._learn_one(x, y, w, id)
 
-    def predict_one(self, x: dict[Any, Any], id: Hashable | None = None, **kwargs: Any) -> Any:
-        """The likeliest class; None before anything is known.
+    def predict_one(self, x: dict[Any, Any], id: Hashable | None = None) -> Any:  # type: ignore[override]
+        """The likeliest class; None while no label is known.
 
         With an ``id``, what is said now is kept until ``learn_one`` comes with the same id.
         """
         row = self._row() if id is None else None
         label = None if row is None else row.label(x)
-        return super().predict_one(x, id=id, **kwargs) if label is None else label
+        return super().predict_one(x, id=id) if label is None else label
 
-    def predict_proba_one(self, x: dict[Any, Any], id: Hashable | None = None, **kwargs: Any) -> dict[Any, float]:
-        """Class probabilities; before anything is known, none, or even ones where there are two classes by nature.
+    def predict_proba_one(  # type: ignore[override]
+        self, x: dict[Any, Any], id: Hashable | None = None
+    ) -> dict[Any, float]:
+        """Class probabilities; before a model knows anything, none, or even ones where there are two classes by nature.
 
         With an ``id``, what is said now is kept until ``learn_one`` comes with the same id.
         """
         if id is not None:
             return self._by_label(self._issue_as(id, x).mixture)
-        if not hasattr(self, "_engine"):
-            return dict.fromkeys(self._first_classes(), 0.5)
         row = self._row()
         chances: dict[Any, float] | None = None if row is None else row.chances(x)
         return self._by_label(self._issue(Rows([x])).mixture) if chances is None else chances
@@ -120,18 +123,23 @@ class LongTermMemoryClassifier(RiverEnsemble, base.MiniBatchClassifier):
 
     def _of_frame(self, X: Any, n_rows: int) -> tuple[list[Any], Floats]:
         """The labels that are known, and their probabilities in the rows of a frame."""
+        rows = Rows.of_frame(X)
+        if n_rows:
+            mixture = self._issue(rows).mixture
+            return list(self._classes), self._probabilities(mixture)
         labels = list(getattr(self, "_classes", self._first_classes()))
-        if hasattr(self, "_engine") and labels and n_rows:
-            return labels, self._probabilities(self._issue(Rows.of_frame(X)).mixture)
-        return labels, np.full((n_rows, len(labels)), 1.0 / max(len(labels), 1))
+        return labels, np.empty((0, len(labels)))
 
     def _first_classes(self) -> dict[Any, int]:
         """What is known of the labels beforehand."""
         return {} if self._multiclass else {False: 0, True: 1}
 
-    def _start(self) -> None:
+    def _start(self, X: Rows) -> None:
         self._classes = self._first_classes()
-        super()._start()
+        super()._start(X)
+        for model in self.models:  # those that were trained before know labels
+            with suppress(Exception):  # which will be raised again, and reported, when they are asked in a round
+                self._targets(list(chances_of(model, X[0])))
 
     def _score(self) -> ClassScore:
         return ClassScore(self.loss, len(self._first_classes()), average=self.combine == "average")
@@ -175,7 +183,8 @@ class LongTermMemoryRegressor(RiverEnsemble, base.MiniBatchRegressor):
     memory
         "auto", `Snapshots(...)` or None.
     on_error
-        Whether an expert that fails sleeps with a warning ("warn"), or its error is raised ("raise").
+        Whether an expert that fails sleeps with a warning ("warn"), or its error is raised, with everything as it was
+        before ("raise"); for that, all models are copied in each round, which takes its time.
     max_pending
         How many predicted ids may wait for their target; beyond it those that have waited longest are given up.
     record
@@ -213,8 +222,6 @@ class LongTermMemoryRegressor(RiverEnsemble, base.MiniBatchRegressor):
         """
         if id is not None:
             return float(self._issue_as(id, x).mixture[0, 0])
-        if not hasattr(self, "_engine"):
-            return 0.0
         row = self._row()
         number: float | None = None if row is None else row.number(x)
         return float(self._issue(Rows([x])).mixture[0, 0]) if number is None else number
@@ -222,10 +229,7 @@ class LongTermMemoryRegressor(RiverEnsemble, base.MiniBatchRegressor):
     def predict_many(self, X: Any) -> Any:
         """The experts' combined predictions of the rows of a frame; a series of the same library."""
         frame = nw.from_native(X, eager_only=True)
-        if hasattr(self, "_engine") and len(frame):
-            numbers = self._issue(Rows.of_frame(X)).mixture[:, 0]
-        else:
-            numbers = np.zeros(len(frame))
+        numbers = self._issue(Rows.of_frame(X)).mixture[:, 0] if len(frame) else np.empty(0)
         return to_native_series(numbers, name=None, like=frame)
 
     def _score(self) -> TargetScore:

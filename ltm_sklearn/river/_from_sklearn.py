@@ -63,6 +63,7 @@ class FromSklearnClassifier(InBatches, base.MiniBatchClassifier):
         self._seen = Counter[Any]() if classes is None else Counter(dict.fromkeys(classes, 0))
         if classes is not None and len(self._seen) < 2:
             raise ValueError(f"classes={classes!r}: at least two are needed")
+        self._check_targets(list(self._seen))
         self._kept: deque[Any] = deque()  #: batches: rows, labels, weights
 
     @property

@@ -24,6 +24,13 @@ class Rows(list[dict[Any, Any]]):
         rows.frame = X
         return rows
 
+    def chosen(self, places: list[int]) -> Self:
+        """Some of the rows."""
+        rows = type(self)(self[at] for at in places)
+        if self.frame is not None:
+            rows.frame = nw.from_native(self.frame, eager_only=True)[places].to_native()
+        return rows
+
 
 def checked_weights(w: Any, n_rows: int) -> Floats:
     """Weights of rows, one for all or one for each; an error if they are none."""

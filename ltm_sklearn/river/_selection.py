@@ -14,6 +14,7 @@ from sklearn.base import clone
 from ..experts import ExpertAlgorithm, LongTermMemory
 from ..experts._validation import Floats
 from ..losses import LossRange
+from ._from_sklearn import as_river_model
 from ._targets import check_labels, check_numbers
 
 
@@ -25,13 +26,14 @@ class _Selection(ModelSelector):
     """
 
     def __init__(self, models: Any, metric: metrics.base.Metric, algorithm: ExpertAlgorithm | None) -> None:
-        models = list(models)
+        models = [as_river_model(model) for model in models]
         super().__init__(models, metric)
         if not (algorithm is None or isinstance(algorithm, ExpertAlgorithm)):
             raise ValueError(f"algorithm={algorithm!r} is no expert algorithm of ltm_sklearn.experts")
         self.algorithm = algorithm
         self._weighting = LongTermMemory() if algorithm is None else clone(algorithm)
         self._range = LossRange()
+        self._of_row = metric.clone()  #: what it says of one row at a time
         self._silent = np.zeros(len(self), dtype=np.bool_)  #: who had no answer in the last round
 
     def clone(self, new_params: dict[str, Any] | None = None, include_attributes: bool = False) -> Any:
@@ -53,11 +55,11 @@ class _Selection(ModelSelector):
         """All models are charged for the row, and learn it."""
         self._check_target(y)
         losses = np.array([self._loss(model, x, y) for model in self])
+        for model in self:
+            model.learn_one(x, y)
         self._silent = np.isnan(losses)
         if not self._silent.all():
             self._weighting.update(self._range.rescale(losses[np.newaxis])[0])
-        for model in self:
-            model.learn_one(x, y)
 
     @abstractmethod
     def _check_target(self, y: Any) -> None:
@@ -71,9 +73,10 @@ class _Selection(ModelSelector):
         said = predict(x)
         if said is None or said == {}:
             return float("nan")
-        of_row = self.metric.clone()
-        of_row.update(y, said)
-        return -of_row.get() if of_row.bigger_is_better else of_row.get()
+        self._of_row.update(y, said)
+        value: float = self._of_row.get()
+        self._of_row.revert(y, said)
+        return -value if self.metric.bigger_is_better else value
 
 
 class ExpertSelectionClassifier(_Selection, ModelSelectionClassifier):
@@ -84,7 +87,7 @@ class ExpertSelectionClassifier(_Selection, ModelSelectionClassifier):
     Parameters
     ----------
     models
-        The models to select from; they are trained in place, as by River's own selectors.
+        The models to select from, River's or scikit-learn's; River's are trained in place, as by its own selectors.
     metric
         What it says of one row is the loss: `metrics.Accuracy()` if not given.
     algorithm
@@ -129,7 +132,7 @@ class ExpertSelectionRegressor(_Selection, ModelSelectionRegressor):
     Parameters
     ----------
     models
-        The models to select from; they are trained in place, as by River's own selectors.
+        The models to select from, River's or scikit-learn's; River's are trained in place, as by its own selectors.
     metric
         What it says of one row is the loss: `metrics.MAE()` if not given.
     algorithm

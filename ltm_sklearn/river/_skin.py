@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -39,7 +39,7 @@ class RiverModels:
 
     def last_rows(self, X: Rows, most: int) -> Rows:
         """Copies of the last rows."""
-        return Rows(dict(x) for x in X[-most:])
+        return Rows(dict(x) if isinstance(x, Mapping) else x for x in X[-most:])  # River also takes text for a row
 
     def stack(self, batches: list[Rows]) -> Rows:
         """Batches as one."""
@@ -134,4 +134,4 @@ def _each(ask: Callable[[dict[Any, Any]], Any], X: Rows, no_answer: Any) -> list
 
 def _takes_frame(model: Any, X: Rows) -> bool:
     """Whether rows go to a model all at once: across the border to scikit-learn each call costs much."""
-    return X.frame is not None and isinstance(model, InBatches)
+    return X.frame is not None and issubclass(type(model), InBatches)  # isinstance would be true of pipelines as well
