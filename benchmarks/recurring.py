@@ -228,7 +228,11 @@ def real(folder: Path, names: list[str], n_jobs: int, cache: Memory) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--n-jobs", type=int, default=-1)
-    parser.add_argument("--cache", type=Path, help="folder for finished runs, so that a stopped one can go on")
+    parser.add_argument(
+        "--cache",
+        type=Path,
+        help="folder for finished runs, so that a stopped one can go on; empty it when the code has changed",
+    )
     parts = parser.add_subparsers(dest="part", required=True)
     of_synthetic = parts.add_parser("synthetic")
     of_synthetic.add_argument("--batches", type=int, nargs="+", default=[1, 10, 50])

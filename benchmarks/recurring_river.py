@@ -24,7 +24,9 @@ SEGMENTS = {"order": "random", "length": 500, "n_segments": 20, "noise": 0.1}
 SYNTHETIC: dict[str, Callable[[int], Any]] = {
     "STAGGER": lambda seed: streams.stagger(seed=seed, **SEGMENTS),
     "SEA 5/10/15": lambda seed: streams.sea([5.0, 10.0, 15.0], seed=seed, **SEGMENTS),
-    "random trees": lambda seed: streams.random_trees(3, seed=seed, **SEGMENTS),
+    "random trees": lambda seed: streams.RecurringConcepts(
+        [streams.RandomTree(3 * seed + at) for at in range(3)], seed=seed, **SEGMENTS
+    ),
 }
 
 
@@ -140,8 +142,8 @@ def river(names: list[str], files: dict[str, Any], folder: Path, seeds: list[int
         notes = [
             f"{WHAT[field]}; row by row, test then train; mean over seeds {seeds} where the stream is drawn.",
             f"The pool: {', '.join(pool(2))} (two classes / more); its members alone, then River's ensembles and "
-            "selectors over the same pool, then forests by themselves. Ours has default settings; the peers, which "
-            "have none, two settings each.",
+            "selectors over the same pool, then forests by themselves. Ours has default settings; stacking, bandits "
+            "and halving, which must be told what to do, have two settings each.",
             *[f"{task[1]} on {task[0]}: {each['error']}" for task, each in scores.items() if "error" in each],
             "Made by `recurring.py river`.",
             provenance("river", "pandas"),
@@ -152,7 +154,7 @@ def river(names: list[str], files: dict[str, Any], folder: Path, seeds: list[int
 WHAT = {
     "accuracy": "Accuracy",
     "after_return": "Accuracy in the first 50 rows after a concept returned",
-    "cpu_seconds": "Seconds of predicting and learning, of the processor",
+    "cpu_seconds": "Seconds of the processor, for predicting, scoring and learning the whole stream",
 }
 
 

@@ -19,6 +19,7 @@ from ._attempts import Failure, attempt, attempt_to_learn, map_tasks
 from ._history import History, Record
 from ._models import Expert, Models, ask
 from ._round import Issued, Report, Settled
+from ._stack import Stack
 from ._weighting import Verdict, Weighting, averaged, restrict_rows
 from .experts._validation import Floats
 from .losses import ClassScore, TargetScore
@@ -104,6 +105,9 @@ class Engine:
         self.accounts = Accounts(len(self.experts))
         self.row = None
         self.weighting.begin(len(self.experts))  # a prior that was given is one over these
+        stack = Stack(len(self.experts))
+        if self.score.blends and stack.n_experts > 1 and stack.fits(self.score.n_outputs):
+            self.admit(Expert("@stack", "", "stack", stack, 0, trained=True))
         if self.memory is not None:
             self.memory.begin(self, models)
 
@@ -136,6 +140,11 @@ class Engine:
         """The experts' weights now."""
         return self.weighting.chosen(self.weighting.parts())
 
+    def stack(self) -> Expert | None:
+        """The one that takes together what the others say, if there is room for its classes."""
+        expert = next((expert for expert in self.experts if expert.kind == "stack"), None)
+        return expert if expert is not None and expert.model.fits(self.score.n_outputs) else None
+
     def leader(self) -> Expert:
         """The expert with the largest weight, of those that can predict if there are any."""
         weights = self.weights() + np.array([1.0 if expert.trained else 0.0 for expert in self.experts])
@@ -146,7 +155,7 @@ class Engine:
     def issue(self, X: Any, n_rows: int, models: Models, n_jobs: int | None = None) -> Issued:
         """Ask the experts about some rows and combine what they say. Changes nothing."""
         experts = list(self.experts)
-        asked = [(seat, expert) for seat, expert in enumerate(experts) if expert.trained]
+        asked = [(seat, expert) for seat, expert in enumerate(experts) if expert.trained and expert.kind != "stack"]
         shape = (n_rows, self.score.n_outputs)
         with np.errstate(all="ignore"):  # what comes of it, NaN or infinite, is looked at
             answers = map_tasks(attempt, [(ask, models, expert.model, X, shape) for _, expert in asked], n_jobs)
@@ -167,6 +176,10 @@ class Engine:
             for seat in said:
                 if not awake[seat].all() and not self.is_infant(experts[seat]):
                     reports.append(self.report(experts[seat], "predict", failure))
+        stack = self.stack()
+        if stack is not None:
+            seat = stack.model.n_experts  # behind those that it was made for
+            predictions[seat], awake[seat] = stack.model.predict(predictions[:seat]), awake[:seat].any(axis=0)
         parts = self.weighting.parts()
         weights = self.weighting.chosen(parts)
         mixture = self._combined(predictions, awake, weights)
@@ -252,6 +265,12 @@ class Engine:
         said_now = issued is None
         if issued is None:
             issued = self.issue(X, n_rows, models, n_jobs)
+        stack = self.stack()
+        if stack is not None:
+            seat = stack.model.n_experts
+            stack_learned, chances = stack.model.learned(issued.predictions[:seat], targets, row_weights)
+            if self.each_row:  # it knows the rows before, as the weights do
+                issued.predictions[seat] = chances
         score = copy.copy(self.score)
         score.observe(targets[row_weights > 0.0])
         # What may fail after the first update works on a copy.
@@ -276,6 +295,8 @@ class Engine:
         self.n_rounds += n_rounds
         self.n_rows += n_rows
         self._book(issued, settled, lost, n_rounds)
+        if stack is not None:
+            stack.model = stack_learned
         if self.memory is not None:
             told = Told(issued.predictions, issued.awake, settled.losses_of_live(issued))
             reports += self.remember(models, X, targets, told)

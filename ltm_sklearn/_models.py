@@ -50,7 +50,9 @@ class Expert:
 
     name: str
     source: str  #: name of the estimator it comes from
-    kind: str  #: "live", "young" (live, but begun afresh now and then), "snapshot" or "frozen"
+    #: "live", "young" (live, but begun afresh now and then), "snapshot", "frozen", or "stack", which takes together
+    #: what the live and frozen ones say
+    kind: str
     model: Any
     born: int  #: rows the ensemble had seen when the model began to learn or, of a snapshot, was copied
     trained: bool = False  #: whether it can predict

@@ -14,7 +14,7 @@ from ._models import Models
 from ._weighting import FollowAndBlend
 from .experts import LongTermMemory
 from .experts._long_term_memory import PatientMemory
-from .losses import ClassScore, TargetScore
+from .losses import TargetScore
 from .memory import Told
 
 kernel: ModuleType | None
@@ -51,14 +51,14 @@ def _new_row(engine: Engine, models: RowModels) -> Any:
         return None
     if isinstance(engine.score, TargetScore) and not engine.score.high > engine.score.low:
         return None  # no scale is known yet
-    asks = [models.asker(expert.model) for expert in engine.experts]
+    asks = [None if expert.kind == "stack" else models.asker(expert.model) for expert in engine.experts]
     learns = [(at, models.learner(expert.model)) for at, expert in enumerate(engine.experts) if expert.learns]
     live = [at for at, expert in enumerate(engine.experts) if expert.kind == "live"]
     voices, between = _voices(engine.weighting)
     seats = asks, learns, live, voices, between, engine.accounts.table
     if isinstance(engine.score, TargetScore):
         return _new_target_row(kernel, seats, engine.score)
-    return _new_class_row(kernel, seats, engine.score, models.classes or {})
+    return _new_class_row(kernel, seats, engine, models.classes or {})
 
 
 def _voices(weighting: Any) -> tuple[list[Any], Any]:
@@ -74,17 +74,20 @@ def _voice(algorithm: Any) -> tuple[Any, Any]:
     return algorithm, algorithm._compiled_rounds() if plain else None
 
 
-def _new_class_row(kernel: Any, seats: tuple[Any, ...], score: ClassScore, classes: dict[Any, int]) -> Any:
+def _new_class_row(kernel: Any, seats: tuple[Any, ...], engine: Engine, classes: dict[Any, int]) -> Any:
     known = {losses.zero_one: kernel.ZERO_ONE, losses.brier: kernel.BRIER, losses.log: kernel.LOG}
-    if score.loss not in known or not classes:
+    stack = engine.stack()
+    sleeps = stack is None and any(expert.kind == "stack" for expert in engine.experts)
+    if engine.score.loss not in known or not classes or sleeps:
         return None
     return kernel.ClassRow(
         *seats,
         classes,
-        known[score.loss],
+        known[engine.score.loss],
         losses.ROUNDING_OF_PROBABILITIES,
         losses.SMALLEST_PROBABILITY,
         losses.SAFE_MARGIN,
+        None if stack is None else stack.model,
     )
 
 

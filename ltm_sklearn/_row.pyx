@@ -7,6 +7,7 @@ As usual is: every expert answers, and with numbers. Otherwise a row says so bef
 from libc.math cimport INFINITY, isfinite, log
 
 from ._classes cimport blend_loss, brier, likeliest, mistake, rival
+from ._stack cimport stack_chances, stack_inputs, stack_step
 from .experts._kernel cimport MemoryRounds
 
 from numbers import Real
@@ -109,15 +110,20 @@ cdef class Row:
             self.x = None
         try:
             for i in range(self.n_experts):
-                if not self.hear(i, self.asks[i](x)):
+                ask = self.asks[i]
+                if ask is not None and not self.hear(i, ask(x)):
                     return False
         except Exception:  # the engine will ask again, and report it
             return False
+        self.take_together()
         for i, voice in enumerate(self.voices):
             self.mix(voice.weights, &self.mixtures[i, 0])
         if type(x) is dict and all_fixed(<dict> x):
             self.x = (<dict> x).copy()  # a copy, as the caller may use his dictionary for other rows
         return True
+
+    cdef take_together(self):
+        """Let the stack say what it makes of what the others said."""
 
     cdef double *mixture(self) noexcept:
         return &self.mixtures[self.trusted, 0]
@@ -176,12 +182,29 @@ cdef class ClassRow(Row):
     cdef list labels
     cdef int loss
     cdef double rounding, smallest, safe_margin
+    cdef Py_ssize_t n_stacked, n_inputs  #: experts that the stack was made for, and what it is told by them; or 0
+    cdef double rate
+    cdef double[:, ::1] cells, squares
+    cdef double[::1] inputs
 
     def __init__(self, asks, learns, live, voices, between, accounts, dict classes, int loss, double rounding,
-                 double smallest, double safe_margin):
+                 double smallest, double safe_margin, stack):
         super().__init__(asks, learns, live, voices, between, accounts, len(classes))
         self.classes, self.labels, self.loss = dict(classes), list(classes), loss
         self.rounding, self.smallest, self.safe_margin = rounding, smallest, safe_margin
+        self.n_stacked = 0 if stack is None else stack.n_experts
+        self.n_inputs = self.n_stacked * self.n_outputs
+        if stack is not None:
+            self.rate = stack.rate
+            stack.cells, stack.squares = stack.for_classes(self.n_outputs)
+            self.cells, self.squares, self.inputs = stack.cells, stack.squares, np.empty(self.n_inputs)
+
+    cdef take_together(self):
+        if self.n_stacked:
+            stack_inputs(&self.said[0, 0], self.n_outputs, self.n_stacked, self.n_outputs, self.smallest,
+                         &self.inputs[0])
+            stack_chances(&self.inputs[0], self.n_inputs, self.n_outputs, &self.cells[0, 0],
+                          &self.said[self.n_stacked, 0])
 
     cdef bint hear(self, Py_ssize_t i, answer) except -1:
         cdef double total = 0.0, chance
@@ -257,6 +280,9 @@ cdef class ClassRow(Row):
         self.settle()
         counts = score.counts
         counts[truth] += 1.0
+        if self.n_stacked:
+            stack_step(&self.inputs[0], self.n_inputs, self.n_outputs, &self.said[self.n_stacked, 0], truth, 1.0,
+                       self.rate, &self.cells[0, 0], &self.squares[0, 0])
         return self.train(x, y)
 
 

@@ -59,7 +59,7 @@ class Shown:
 
     @property
     def experts_(self) -> list[ExpertSummary]:
-        """All experts: live learners, young ones, snapshots and frozen ones; ``pandas.DataFrame`` takes it as it is."""
+        """All experts: live and young learners, frozen ones, snapshots, the stack; ``pandas.DataFrame`` takes it."""
         engine = self._fitted("experts_")
         numbers = [engine.weights(), engine.accounts.mean_weights(), engine.accounts.mean_losses()]
         columns = zip(engine.experts, *[column.tolist() for column in numbers], strict=True)

@@ -282,7 +282,7 @@ def test_live_and_frozen_experts_are_never_given_up():
     for at in range(0, 400, 10):
         model.partial_fit(X[at : at + 10], y[at : at + 10], classes=[0, 1])
         kinds = [expert.kind for expert in model.experts_]
-        assert kinds[:3] == ["frozen", "live", "young"]
+        assert kinds[:4] == ["frozen", "live", "stack", "young"]
         assert kinds.count("snapshot") <= 2
     assert kinds.count("snapshot") > 0
 

@@ -131,7 +131,8 @@ def test_frames_before_anything_is_known_and_without_rows():
 def test_weights_of_a_frame_reach_the_losses_and_the_models():
     X = pd.DataFrame({"a": [True, True, True, False], "b": [False, False, False, True]})
     y = pd.Series([True, True, True, True])
-    even, uneven = (LongTermMemoryClassifier([ReadsLabel("a"), ReadsLabel("b")], memory=None) for _ in range(2))
+    models = [ReadsLabel("a"), ReadsLabel("b")]
+    even, uneven = (LongTermMemoryClassifier(models, loss="zero_one", memory=None) for _ in range(2))
     even.learn_many(X, y)
     uneven.learn_many(X, y, w=[0.1, 0.1, 0.1, 1.0])
     assert even.weights_[0] > 0.5 > uneven.weights_[0]

@@ -231,7 +231,8 @@ def test_accounts_go_by_rounds_where_each_row_is_one():
     right, wrong = (
         FrozenEstimator(DummyClassifier(strategy="constant", constant=c).fit([[0.0]] * 2, [0, 1])) for c in (0, 1)
     )
-    model = LongTermMemoryClassifier([("right", right), ("wrong", wrong)], memory=None, rounds="row")
+    experts = [("right", right), ("wrong", wrong)]
+    model = LongTermMemoryClassifier(experts, loss="zero_one", memory=None, rounds="row")
     model.partial_fit([[0.0]], [1], classes=[0, 1]).partial_fit(np.zeros((99, 1)), np.zeros(99, dtype=int))
     np.testing.assert_allclose(model.loss_, [0.01, 0.99])
     assert model.experts_[0].long_term_weight > 0.9

@@ -34,9 +34,9 @@ class LongTermMemoryClassifier(ClassifierMixin, LongTermMemoryEnsemble):
         Any of :mod:`ltm_sklearn.experts`. None: ``LongTermMemory()``.
     loss : {"auto", "zero_one", "brier", "log"} or callable, default="auto"
         What the experts are charged: "zero_one" is mistakes. "auto" is the same and, where predictions are averaged,
-        besides follows or blends the experts, whichever has been better (see the guide). A callable takes the true
-        classes' indices in ``classes_``, shape (n,), and probabilities, shape (n, n_classes), and returns losses in
-        [0, 1], shape (n,).
+        besides follows or blends the experts, whichever has been better, and adds one that learns to correct what the
+        others say (see the guide). A callable takes the true classes' indices in ``classes_``, shape (n,), and
+        probabilities, shape (n, n_classes), and returns losses in [0, 1], shape (n,).
     combine : {"average", "leader", "sample"}, default="average"
         Average the experts' probabilities by weight, follow the one with the largest weight, or draw one for each
         round, as the paper does.

@@ -31,7 +31,8 @@ class LongTermMemoryClassifier(RiverEnsemble, base.MiniBatchClassifier):
         Any of `ltm_sklearn.experts`. None: `LongTermMemory()`.
     loss
         What the experts are charged: "zero_one" (mistakes), "brier", "log", or a function. "auto" is mistakes and,
-        where predictions are averaged, the experts are followed or blended, whichever has been better.
+        where predictions are averaged, the experts are followed or blended, whichever has been better, and one more
+        learns to correct what they say.
     combine
         "average", "leader" or "sample".
     memory

@@ -1,0 +1,165 @@
+"""The expert that takes together what the others say."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.frozen import FrozenEstimator
+from stream_experts import ReadsChance
+
+from ltm_sklearn import LongTermMemoryClassifier
+from ltm_sklearn._stack import FIRST_SQUARE, MOST_CELLS, RATE, Stack
+from ltm_sklearn.losses import SMALLEST_PROBABILITY
+
+
+def rows(n_experts=3, n_rows=200, n_classes=4, seed=0):
+    rng = np.random.default_rng(seed)
+    said = rng.dirichlet(np.full(n_classes, 0.5), size=(n_experts, n_rows))
+    return said, rng.integers(0, n_classes, n_rows), rng.uniform(0.1, 1.0, n_rows)
+
+
+def log_loss(stack, said, truth):
+    return -np.log(stack.predict(said)[np.arange(len(truth)), truth])
+
+
+def test_it_begins_with_the_geometric_mean():
+    said, _, _ = rows()
+    mean = np.exp(np.log(np.maximum(said, SMALLEST_PROBABILITY)).mean(axis=0))
+    np.testing.assert_allclose(Stack(3).predict(said), mean / mean.sum(axis=1, keepdims=True), rtol=1e-12)
+
+
+def test_a_step_goes_down_the_slope_of_the_log_loss():
+    """The slope of each cell by differences, scaled as AdaGrad does."""
+    said, truth, _ = rows(n_rows=1)
+    stack = Stack(3)
+    learned, _ = stack.learned(said, truth, np.ones(1))
+    start, squares = stack.for_classes(4)
+    for at in np.ndindex(*start.shape):
+        losses = []
+        for step in (1e-6, -1e-6):
+            other = Stack(3)
+            other.cells, other.squares = start.copy(), squares
+            other.cells[at] += step
+            losses.append(log_loss(other, said, truth)[0])
+        slope = (losses[0] - losses[1]) / 2e-6
+        expected = start[at] - RATE / 3 * slope / np.sqrt(FIRST_SQUARE + slope**2)
+        assert learned.cells[at] == pytest.approx(expected, abs=1e-4)
+
+
+@pytest.mark.parametrize("n_classes", [1, 2, 5])
+def test_compiled_is_the_same(n_classes, monkeypatch):
+    said, truth, weights = rows(n_classes=n_classes)
+    said[1, :50] = 0.0  # asleep
+    compiled, chances = Stack(3).learned(said, truth, weights)
+    monkeypatch.setattr("ltm_sklearn._stack.kernel", None)
+    plain, expected = Stack(3).learned(said, truth, weights)
+    np.testing.assert_allclose(chances, expected, atol=1e-9)
+    np.testing.assert_allclose(compiled.cells, plain.cells, atol=1e-9)
+    np.testing.assert_allclose(compiled.predict(said), plain.predict(said), atol=1e-9)
+
+
+def test_rows_are_learned_one_after_another_and_said_before():
+    said, truth, weights = rows(n_rows=20)
+    together, chances = Stack(3).learned(said, truth, weights)
+    apart = Stack(3)
+    for at in range(20):
+        here = slice(at, at + 1)
+        np.testing.assert_allclose(chances[here], apart.predict(said[:, here]), rtol=1e-12)
+        apart, _ = apart.learned(said[:, here], truth[here], weights[here])
+    np.testing.assert_allclose(together.cells, apart.cells, rtol=1e-12)
+
+
+def test_learning_changes_a_copy():
+    said, truth, weights = rows()
+    stack, _ = Stack(3).learned(said, truth, weights)
+    before = stack.cells.copy()
+    stack.learned(said, truth, weights)
+    stack.predict(said)
+    np.testing.assert_array_equal(stack.cells, before)
+
+
+def test_what_was_learned_of_old_classes_stays_when_new_ones_come():
+    said, truth, weights = rows(n_classes=3)
+    stack, _ = Stack(3).learned(said, truth, weights)
+    wider, squares = stack.for_classes(5)
+    old, known = (cells.reshape(3, -1, cells.shape[1]) for cells in (stack.cells, wider))
+    np.testing.assert_array_equal(known[:, :3, :3], old)
+    np.testing.assert_array_equal(known[:, 3:, 3:], np.broadcast_to(np.eye(2) / 3, (3, 2, 2)))
+    assert squares.shape == wider.shape
+    np.testing.assert_array_equal(stack.for_classes(2)[0].reshape(3, 2, 2), old[:, :2, :2])
+
+
+def test_who_mixes_up_two_classes_is_understood():
+    """Neither the best expert nor a mixture can be right here: both take class 0 for 1 and the other way round."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 600)
+    X = np.column_stack([np.where(rng.random(600) < 0.9, 1 - y, y) * 0.6 + 0.2 for _ in range(2)])
+    experts = [(f"{at}", FrozenEstimator(ReadsChance(at))) for at in range(2)]
+    accuracy = {}
+    for loss in ("auto", "zero_one"):
+        model = LongTermMemoryClassifier(experts, loss=loss, memory=None)
+        right = []
+        for at in range(0, 600, 10):
+            here = slice(at, at + 10)
+            if at:
+                right.append((model.predict(X[here]) == y[here]).mean())
+            model.partial_fit(X[here], y[here], classes=[0, 1])
+        accuracy[loss] = np.mean(right[20:])
+    assert accuracy["zero_one"] < 0.2
+    assert accuracy["auto"] > 0.85
+    model = pickle.loads(pickle.dumps(model))
+    assert [expert.kind for expert in model.experts_] == ["frozen", "frozen"]  # "zero_one" leaves it out
+
+
+def test_it_is_regret_bounded_in_the_log_loss_against_the_cells_in_hindsight():
+    """AdaGrad: Σ f(W_t) - f(W) <= (D²/(2 rate) + rate) Σ_cells √Σ slope², with D the farthest any cell was from W."""
+    rng = np.random.default_rng(0)
+    n_rows = 3000
+    truth = rng.integers(0, 3, n_rows)
+    said = np.full((2, n_rows, 3), 0.1)
+    for expert, shift in enumerate((1, 0)):  # one takes each class for the next, the other is right, both half the time
+        guess = np.where(rng.random(n_rows) < 0.5, (truth + shift) % 3, rng.integers(0, 3, n_rows))
+        said[expert, np.arange(n_rows), guess] = 0.8
+    best = Stack(2)
+    for _ in range(5):
+        best, _ = best.learned(said, truth, np.ones(n_rows))
+    stack, lost, farthest = Stack(2), 0.0, 0.0
+    stack.cells, stack.squares = stack.for_classes(3)
+    for at in range(n_rows):
+        here = slice(at, at + 1)
+        farthest = max(farthest, np.abs(stack.cells - best.cells).max())
+        lost += log_loss(stack, said[:, here], truth[here])[0]
+        stack, _ = stack.learned(said[:, here], truth[here], np.ones(1))
+    bound = (farthest**2 / (2 * stack.rate) + stack.rate) * np.sqrt(stack.squares).sum()
+    assert lost - log_loss(best, said, truth).sum() <= bound
+
+
+def test_too_many_classes_are_too_many():
+    n_classes = int(np.sqrt(MOST_CELLS / 2)) + 1
+    assert Stack(2).fits(n_classes - 1)
+    assert not Stack(2).fits(n_classes)
+    experts = [(f"{at}", FrozenEstimator(ReadsChance(at))) for at in range(2)]
+    model = LongTermMemoryClassifier(experts, memory=None)
+    model.partial_fit([[0.1, 0.9]] * 3, [0, 1, 1], classes=np.arange(n_classes))
+    assert [expert.kind for expert in model.experts_] == ["frozen", "frozen"]
+
+
+def test_it_sleeps_when_more_classes_have_come_than_it_has_room_for():
+    pytest.importorskip("river")
+    from river import naive_bayes
+
+    from ltm_sklearn.river import LongTermMemoryClassifier as RiverClassifier
+
+    model = RiverClassifier([naive_bayes.GaussianNB(), naive_bayes.GaussianNB()], memory=None)
+    n_classes = int(np.sqrt(MOST_CELLS / 2)) + 3
+    for at in range(2 * n_classes):
+        model.learn_one({"a": float(at % n_classes)}, at % n_classes)
+    assert model.experts_[2].kind == "stack"
+    assert model._engine.accounts.table[0, 2] < model.n_rounds_ - 10
+    assert model.predict_one({"a": 3.0}) == model.estimators_[0].predict_one({"a": 3.0})
+
+
+def test_one_expert_needs_none():
+    model = LongTermMemoryClassifier([("0", FrozenEstimator(ReadsChance(0)))], memory=None)
+    model.partial_fit([[0.1], [0.9]], [0, 1], classes=[0, 1])
+    assert [expert.kind for expert in model.experts_] == ["frozen"]
