@@ -81,6 +81,7 @@ def contestants(n_classes: int) -> dict[str, Callable[[], Any]]:
 
     return {
         "ours": lambda: LongTermMemoryClassifier(fresh()),
+        "ours, followed only": lambda: LongTermMemoryClassifier(fresh(), loss="zero_one"),
         "ours without memory": lambda: LongTermMemoryClassifier(fresh(), memory=None),
         "ours with the forest": lambda: LongTermMemoryClassifier([*fresh(), forest_of_ten()]),
         **experts,

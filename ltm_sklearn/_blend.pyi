@@ -5,13 +5,13 @@ from .experts._validation import Floats
 
 def mistakes(said: Floats, truth: NDArray[np.intp]) -> Floats: ...
 def blend(said: Floats, truth: NDArray[np.intp], parts: Floats, safe_margin: float) -> tuple[Floats, Floats]: ...
-def stack_predict(said: Floats, cells: Floats, least: float) -> Floats: ...
-def stack_learn(
+def stack(
     said: Floats,
-    truth: NDArray[np.intp],
-    row_weights: Floats,
     cells: Floats,
-    squares: Floats,
     least: float,
-    rate: float,
+    truth: NDArray[np.intp] | None = None,
+    row_weights: Floats | None = None,
+    trained: Floats | None = None,
+    squares: Floats | None = None,
+    rate: float = 0.0,
 ) -> Floats: ...

@@ -5,7 +5,7 @@
 """
 
 from ._classes cimport blend_loss, mistake, rival
-from ._stack cimport stack_chances, stack_inputs, stack_step
+from ._softmax cimport stack_chances, stack_inputs, stack_step
 
 import numpy as np
 
@@ -49,30 +49,25 @@ def blend(const double[:, :, ::1] said, const Py_ssize_t[::1] truth, const doubl
     return charged_array, lost_array
 
 
-def stack_predict(const double[:, :, ::1] said, const double[:, ::1] cells, double least):
-    """Probabilities (n_rows, n_classes) from those of the experts, (n_experts, n_rows, n_classes)."""
+def stack(const double[:, :, ::1] said, const double[:, ::1] cells, double least, const Py_ssize_t[::1] truth=None,
+          const double[::1] row_weights=None, double[:, ::1] trained=None, double[:, ::1] squares=None,
+          double rate=0.0):
+    """Probabilities (n_rows, n_classes) from those of the experts, (n_experts, n_rows, n_classes).
+
+    Where the truth is told, each row is learned before the next one is taken; ``trained`` are the cells once more, as
+    those that are only read may be read-only.
+    """
     cdef Py_ssize_t n_experts = said.shape[0], n_rows = said.shape[1], n_classes = said.shape[2], n
+    cdef Py_ssize_t n_inputs = n_experts * n_classes
+    cdef bint learns = truth is not None
     chances_array = np.empty((n_rows, n_classes))
     cdef double[:, ::1] chances = chances_array
-    cdef double[::1] inputs = np.empty(n_experts * n_classes)
+    cdef double[::1] inputs = np.empty(n_inputs)
     with nogil:
         for n in range(n_rows):
             stack_inputs(&said[0, n, 0], n_rows * n_classes, n_experts, n_classes, least, &inputs[0])
-            stack_chances(&inputs[0], n_experts * n_classes, n_classes, &cells[0, 0], &chances[n, 0])
-    return chances_array
-
-
-def stack_learn(const double[:, :, ::1] said, const Py_ssize_t[::1] truth, const double[::1] row_weights,
-                double[:, ::1] cells, double[:, ::1] squares, double least, double rate):
-    """Rows, one after another; returns what was said of each of them just before, (n_rows, n_classes)."""
-    cdef Py_ssize_t n_experts = said.shape[0], n_rows = said.shape[1], n_classes = said.shape[2], n
-    chances_array = np.empty((n_rows, n_classes))
-    cdef double[:, ::1] chances = chances_array
-    cdef double[::1] inputs = np.empty(n_experts * n_classes)
-    with nogil:
-        for n in range(n_rows):
-            stack_inputs(&said[0, n, 0], n_rows * n_classes, n_experts, n_classes, least, &inputs[0])
-            stack_chances(&inputs[0], n_experts * n_classes, n_classes, &cells[0, 0], &chances[n, 0])
-            stack_step(&inputs[0], n_experts * n_classes, n_classes, &chances[n, 0], truth[n], row_weights[n], rate,
-                       &cells[0, 0], &squares[0, 0])
+            stack_chances(&inputs[0], n_inputs, n_classes, &cells[0, 0], &chances[n, 0])
+            if learns:
+                stack_step(&inputs[0], n_inputs, n_classes, &chances[n, 0], truth[n], row_weights[n], rate,
+                           &trained[0, 0], &squares[0, 0])
     return chances_array

@@ -141,9 +141,8 @@ class Engine:
         return self.weighting.chosen(self.weighting.parts())
 
     def stack(self) -> Expert | None:
-        """The one that takes together what the others say, if there is room for its classes."""
-        expert = next((expert for expert in self.experts if expert.kind == "stack"), None)
-        return expert if expert is not None and expert.model.fits(self.score.n_outputs) else None
+        """The one that takes together what the others say, if there is one."""
+        return next((expert for expert in self.experts if expert.kind == "stack"), None)
 
     def leader(self) -> Expert:
         """The expert with the largest weight, of those that can predict if there are any."""
@@ -155,7 +154,7 @@ class Engine:
     def issue(self, X: Any, n_rows: int, models: Models, n_jobs: int | None = None) -> Issued:
         """Ask the experts about some rows and combine what they say. Changes nothing."""
         experts = list(self.experts)
-        asked = [(seat, expert) for seat, expert in enumerate(experts) if expert.trained and expert.kind != "stack"]
+        asked = [(seat, expert) for seat, expert in enumerate(experts) if expert.answers]
         shape = (n_rows, self.score.n_outputs)
         with np.errstate(all="ignore"):  # what comes of it, NaN or infinite, is looked at
             answers = map_tasks(attempt, [(ask, models, expert.model, X, shape) for _, expert in asked], n_jobs)
@@ -177,7 +176,7 @@ class Engine:
                 if not awake[seat].all() and not self.is_infant(experts[seat]):
                     reports.append(self.report(experts[seat], "predict", failure))
         stack = self.stack()
-        if stack is not None:
+        if stack is not None and stack.model.fits(shape[1]):  # otherwise it sleeps, and goes after the round
             seat = stack.model.n_experts  # behind those that it was made for
             predictions[seat], awake[seat] = stack.model.predict(predictions[:seat]), awake[:seat].any(axis=0)
         parts = self.weighting.parts()
@@ -265,12 +264,6 @@ class Engine:
         said_now = issued is None
         if issued is None:
             issued = self.issue(X, n_rows, models, n_jobs)
-        stack = self.stack()
-        if stack is not None:
-            seat = stack.model.n_experts
-            stack_learned, chances = stack.model.learned(issued.predictions[:seat], targets, row_weights)
-            if self.each_row:  # it knows the rows before, as the weights do
-                issued.predictions[seat] = chances
         score = copy.copy(self.score)
         score.observe(targets[row_weights > 0.0])
         # What may fail after the first update works on a copy.
@@ -295,11 +288,10 @@ class Engine:
         self.n_rounds += n_rounds
         self.n_rows += n_rows
         self._book(issued, settled, lost, n_rounds)
-        if stack is not None:
-            stack.model = stack_learned
         if self.memory is not None:
             told = Told(issued.predictions, issued.awake, settled.losses_of_live(issued))
             reports += self.remember(models, X, targets, told)
+        self._teach_stack(issued, targets, row_weights)
         return reports
 
     def note(self, reports: list[Report]) -> None:
@@ -343,6 +335,17 @@ class Engine:
                     {expert.name: loss for expert, loss, part in losses if part > 0.0},
                 )
             )
+
+    def _teach_stack(self, issued: Issued, targets: Any, row_weights: Floats) -> None:
+        stack = self.stack()
+        if stack is None:
+            return
+        if stack.model.fits(self.score.n_outputs):
+            stack.model = stack.model.learned(issued.predictions[: stack.model.n_experts], targets, row_weights)
+            return
+        self.dismiss(stack)
+        if self.memory is not None:
+            self.memory.follow(self)
 
     def _train(self, X: Any, y: Any, models: Models, n_jobs: int | None, issued: Issued) -> list[Report]:
         """Train the learners; returns which of them failed."""

@@ -20,7 +20,7 @@ class Models(Protocol):
     def last_rows(self, X: Any, most: int) -> Any:
         """A copy of the last rows, at most so many."""
 
-    def stack(self, batches: list[Any]) -> Any:
+    def concatenated(self, batches: list[Any]) -> Any:
         """Batches of rows as one."""
 
     def predict(self, model: Any, X: Any) -> Floats | None:
@@ -60,6 +60,11 @@ class Expert:
 
     def __post_init__(self) -> None:
         self.joined = self.born
+
+    @property
+    def answers(self) -> bool:
+        """Whether it can be asked about rows; the stack is only told what others say."""
+        return self.trained and self.kind != "stack"
 
     @property
     def learns(self) -> bool:

@@ -76,10 +76,9 @@ def _voice(algorithm: Any) -> tuple[Any, Any]:
 
 def _new_class_row(kernel: Any, seats: tuple[Any, ...], engine: Engine, classes: dict[Any, int]) -> Any:
     known = {losses.zero_one: kernel.ZERO_ONE, losses.brier: kernel.BRIER, losses.log: kernel.LOG}
-    stack = engine.stack()
-    sleeps = stack is None and any(expert.kind == "stack" for expert in engine.experts)
-    if engine.score.loss not in known or not classes or sleeps:
+    if engine.score.loss not in known or not classes:
         return None
+    stack = engine.stack()
     return kernel.ClassRow(
         *seats,
         classes,

@@ -90,7 +90,7 @@ def _answers(models: Models, model: Any, parts: list[Part], n_outputs: int) -> F
     shape = sum(len(part.targets) for part in parts), n_outputs
     try:
         with np.errstate(all="ignore"):
-            answers = ask(models, model, models.stack([part.X for part in parts]), shape)
+            answers = ask(models, model, models.concatenated([part.X for part in parts]), shape)
     except Exception:  # it will be reported when it is asked in a round
         answers = None
     return np.full(shape, np.nan) if answers is None else answers

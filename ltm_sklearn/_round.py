@@ -55,8 +55,7 @@ class Issued:
     @property
     def all_raised(self) -> bool:
         """Whether every expert that was asked raised an error: then the rows are to blame."""
-        asked = [expert for expert in self.experts if expert.trained and expert.kind != "stack"]
-        return bool(self.errors) and len(self.errors) == len(asked)
+        return bool(self.errors) and len(self.errors) == sum(expert.answers for expert in self.experts)
 
     def check(self) -> None:
         """Raise an error if all did."""

@@ -7,7 +7,7 @@ As usual is: every expert answers, and with numbers. Otherwise a row says so bef
 from libc.math cimport INFINITY, isfinite, log
 
 from ._classes cimport blend_loss, brier, likeliest, mistake, rival
-from ._stack cimport stack_chances, stack_inputs, stack_step
+from ._softmax cimport stack_chances, stack_inputs, stack_step
 from .experts._kernel cimport MemoryRounds
 
 from numbers import Real
@@ -196,7 +196,8 @@ cdef class ClassRow(Row):
         self.n_inputs = self.n_stacked * self.n_outputs
         if stack is not None:
             self.rate = stack.rate
-            stack.cells, stack.squares = stack.for_classes(self.n_outputs)
+            tables = stack.for_classes(self.n_outputs)  # read-only, perhaps, if it comes from a file
+            stack.cells, stack.squares = [np.require(table, requirements="CW") for table in tables]
             self.cells, self.squares, self.inputs = stack.cells, stack.squares, np.empty(self.n_inputs)
 
     cdef take_together(self):

@@ -23,7 +23,7 @@ RATE = 0.25
 FIRST_SQUARE = 1e-8
 
 #: With more cells than this a step takes longer than most experts.
-MOST_CELLS = 20_000
+MOST_CELLS = 5_000
 
 
 class Stack:
@@ -35,8 +35,8 @@ class Stack:
         p(d) ∝ exp Σ_i Σ_c W(i, c, d) f_i(c)
 
     and begins with the geometric mean of the experts, ``W(i, c, d) = [c = d] / n``. Its loss -ln p(y) is convex in W;
-    it goes down the slope with a rate for each cell (AdaGrad). An expert that sleeps has inputs 0, as has one that
-    gives all classes the same chance.
+    it goes down the slope with a rate for each cell (AdaGrad). An expert that sleeps has inputs 0, and those of the
+    others are as much larger as there are fewer of them.
 
     Parameters
     ----------
@@ -45,7 +45,9 @@ class Stack:
 
     def __init__(self, n_experts: int) -> None:
         self.n_experts = n_experts
-        self.cells = np.zeros((0, 0))  #: (n_experts * n_classes, n_classes)
+        #: (n_experts * n_classes, n_classes); :meth:`learned` leaves them as they are, but compiled rounds of one row,
+        #: in which there is nothing to undo, train them in place
+        self.cells = np.zeros((0, 0))
         self.squares = np.zeros((0, 0))  #: of the slopes so far, summed
 
     @property
@@ -76,31 +78,33 @@ class Stack:
             return np.zeros(predictions.shape[1:])
         cells, _ = self.for_classes(predictions.shape[2])
         if kernel is not None:
-            return kernel.stack_predict(np.ascontiguousarray(predictions), cells, SMALLEST_PROBABILITY)
+            return kernel.stack(np.ascontiguousarray(predictions), cells, SMALLEST_PROBABILITY)
         return _softmax(_inputs(predictions) @ cells)
 
-    def learned(self, predictions: Floats, truth: Any, row_weights: Floats) -> tuple[Stack, Floats]:
-        """One that has learned rows, one after another, and what it would have said of each of them just before."""
+    def learned(self, predictions: Floats, truth: Any, row_weights: Floats) -> Stack:
+        """One that has learned rows, one after another."""
         stack = Stack(self.n_experts)
         cells, squares = (table.copy() for table in self.for_classes(predictions.shape[2]))
         stack.cells, stack.squares = cells, squares
         if kernel is not None:
             said, truth = np.ascontiguousarray(predictions), np.ascontiguousarray(truth, dtype=np.intp)
-            return stack, kernel.stack_learn(said, truth, row_weights, cells, squares, SMALLEST_PROBABILITY, self.rate)
-        chances = np.empty(predictions.shape[1:])
-        for row, inputs in enumerate(_inputs(predictions)):
-            chances[row] = _softmax(inputs @ cells)
-            wrong = chances[row] - np.eye(len(chances[row]))[truth[row]]
-            slope = row_weights[row] * np.outer(inputs, wrong)
+            kernel.stack(said, cells, SMALLEST_PROBABILITY, truth, row_weights, cells, squares, self.rate)
+            return stack
+        for inputs, label, weight in zip(_inputs(predictions), truth, row_weights, strict=True):
+            wrong = _softmax(inputs @ cells)
+            wrong[label] -= 1.0
+            slope = weight * np.outer(inputs, wrong)
             squares += slope**2
             cells -= self.rate * slope / np.sqrt(squares)
-        return stack, chances
+        return stack
 
 
 def _inputs(predictions: Floats) -> Floats:
     """Centred log-probabilities, (n_rows, n_experts * n_classes)."""
     logs = np.log(np.maximum(predictions, SMALLEST_PROBABILITY))
-    inputs: Floats = (logs - logs.mean(axis=2, keepdims=True)).transpose(1, 0, 2)
+    heard = (predictions.sum(axis=2) > 0.0).mean(axis=0)[np.newaxis, :, np.newaxis]
+    centred = logs - logs.mean(axis=2, keepdims=True)
+    inputs: Floats = np.divide(centred, heard, out=np.zeros_like(centred), where=heard > 0.0).transpose(1, 0, 2)
     return inputs.reshape(len(inputs), -1)
 
 

@@ -194,6 +194,10 @@ class Remembering:
                 young = Expert(f"{expert.source}@young", expert.source, "young", models.fresh(expert.source), 0)
                 pool.admit(young, like=expert)
 
+    def follow(self, pool: Pool) -> None:
+        """Experts have taken other seats."""
+        self.recent.follow(pool.experts)
+
     def after_round(self, pool: Pool, models: Models, score: Score, X: Any, targets: Any, told: Told) -> None:
         """Do what is due after a round with these rows and targets."""
         self.rows += len(targets)
@@ -255,13 +259,14 @@ class Remembering:
                 pool.seat(expert, model, trained=True)  # with the weight, and the past, of the old one
                 expert.name = name
                 self.recent.forget(expert)
+                self.follow(pool)
             return
         if len(snapshots) >= self.parameters.max_size:
             grown = [expert for expert in snapshots if pool.n_rows - expert.joined >= 2 * self._rows()]
             weights = dict(zip(pool.experts, pool.accounts.mean_weights().tolist(), strict=True))
             pool.dismiss(min(grown or snapshots, key=weights.__getitem__))
         pool.admit(Expert(name, source, "snapshot", model, pool.n_rows, trained=True))
-        self.recent.follow(pool.experts)
+        self.follow(pool)
 
     def _twin(
         self, snapshots: list[Expert], models: Models, score: Score, source: str, model: Any

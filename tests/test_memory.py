@@ -37,7 +37,7 @@ class LastTargets:
     def last_rows(self, X, most):
         return X[-most:].copy()
 
-    def stack(self, batches):
+    def concatenated(self, batches):
         return np.concatenate(batches)
 
     def predict(self, model, X):

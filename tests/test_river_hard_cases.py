@@ -249,6 +249,13 @@ def test_estimators_of_scikit_learn_can_be_selected():
     assert np.isfinite(model.predict_one({"a": 3}))
 
 
+def test_metric_that_cannot_go_back_is_taken_all_the_same():
+    model = ExpertSelectionRegressor([ReadsNumber("a"), ReadsNumber("b")], metric=metrics.R2())
+    for at in range(5):
+        model.learn_one({"a": 1.0 * at, "b": 0.0}, 1.0 * at)
+    assert np.isfinite(model.weights).all()
+
+
 def test_selector_whose_model_fails_has_the_weights_that_it_had():
     class Picky(base.Regressor):
         def predict_one(self, x):

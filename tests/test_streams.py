@@ -535,6 +535,8 @@ def test_column_whose_kind_changes_within_a_csv_file_is_named(tmp_path):
         list(Batches(path, "y", batch_size=4))
     labels = [label for batch in Batches(path, "y", batch_size=4, dtype={"y": str}) for label in batch.y.tolist()]
     assert labels == ["0"] * 5 + ["unknown"]
+    path.write_text("a,y\nTrue,0\nFalse,1\n,0\nTrue,1\n")  # a flag that is missing is no text
+    assert [batch.X.tolist() for batch in Batches(path, "y", batch_size=2)][1][1] == [1.0]
     path.write_text("a,t,y\n" + "1.0,x,0\n" * 4 + ",,1\n" * 4)  # nothing in it is no change
     parts = list(Batches(path, "y", batch_size=4, as_frame=True))
     assert parts[1].X.isna().all(axis=None)

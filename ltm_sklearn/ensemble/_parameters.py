@@ -45,7 +45,7 @@ def _check_estimators(ensemble: Any) -> None:
         raise ValueError(f"estimators need strings for names; got {names!r}")
     ensemble._validate_names(names)
     if marked := [name for name in names if "@" in name]:
-        raise ValueError(f"estimators' names must not contain @, which marks snapshots: {marked!r}")
+        raise ValueError(f"estimators' names must not contain @, which marks experts of the ensemble's own: {marked!r}")
     for name, estimator in ensemble.estimators:
         if isinstance(estimator, str) and estimator == "drop":
             continue

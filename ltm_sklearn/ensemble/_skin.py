@@ -33,7 +33,7 @@ class SklearnModels:
         return model.without_rows() if isinstance(model, SlidingWindow) else copy.deepcopy(model)
 
     last_rows = staticmethod(last_rows)
-    stack = staticmethod(stacked)
+    concatenated = staticmethod(stacked)
 
     def predict(self, model: Any, X: Any) -> Floats:
         """Probabilities in the order of ``classes``, or one column of numbers."""

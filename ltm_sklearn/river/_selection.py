@@ -73,9 +73,16 @@ class _Selection(ModelSelector):
         said = predict(x)
         if said is None or said == {}:
             return float("nan")
-        self._of_row.update(y, said)
-        value: float = self._of_row.get()
-        self._of_row.revert(y, said)
+        value: float | None = None
+        try:
+            self._of_row.update(y, said)
+            value = self._of_row.get()
+            self._of_row.revert(y, said)
+        except Exception:
+            self._of_row = self.metric.clone()
+            if value is None:
+                raise  # otherwise the row's value is known, and the metric only could not go back, as R² cannot
+        assert value is not None
         return -value if self.metric.bigger_is_better else value
 
 

@@ -41,7 +41,7 @@ class RiverModels:
         """Copies of the last rows."""
         return Rows(dict(x) if isinstance(x, Mapping) else x for x in X[-most:])  # River also takes text for a row
 
-    def stack(self, batches: list[Rows]) -> Rows:
+    def concatenated(self, batches: list[Rows]) -> Rows:
         """Batches as one."""
         return Rows(x for batch in batches for x in batch)
 

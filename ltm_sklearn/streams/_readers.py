@@ -103,8 +103,10 @@ class Batches:
     def _check_kinds(self, piece: Any, kinds: dict[Any, str]) -> None:
         """pandas tells the types of each piece by itself: a label 1 would be "1" where there is a text among them."""
         for name, column in piece.items():
-            kind = "numbers" if column.dtype.kind in "biuf" else "text"
-            if name not in self.drop and column.notna().any() and kinds.setdefault(name, kind) != kind:
+            known = column.dropna()  # flags of which some are missing are objects, too
+            is_text = column.dtype.kind not in "biuf" and any(isinstance(value, str) for value in known)
+            kind = "text" if is_text else "numbers"
+            if name not in self.drop and len(known) and kinds.setdefault(name, kind) != kind:
                 raise ValueError(
                     f"column {name!r} of {self.source} holds {kinds[name]} up to row {piece.index[0]} and {kind} after "
                     f"it: dtype={{{name!r}: str}} reads all of it as text"

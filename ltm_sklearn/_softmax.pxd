@@ -6,15 +6,20 @@ from libc.math cimport exp, log, sqrt
 cdef inline void stack_inputs(const double *said, Py_ssize_t step, Py_ssize_t n_experts, Py_ssize_t n_classes,
                               double least, double *inputs) noexcept nogil:
     """Centred log-probabilities; those of an expert begin a step behind those of the one before it."""
-    cdef Py_ssize_t i, c
-    cdef double mean
+    cdef Py_ssize_t i, c, n_heard = 0
+    cdef double mean, total
     for i in range(n_experts):
-        mean = 0.0
+        mean = total = 0.0
         for c in range(n_classes):
+            total += said[i * step + c]
             inputs[i * n_classes + c] = log(max(said[i * step + c], least))
             mean += inputs[i * n_classes + c] / n_classes
         for c in range(n_classes):
             inputs[i * n_classes + c] -= mean
+        n_heard += total > 0.0
+    if 0 < n_heard < n_experts:
+        for i in range(n_experts * n_classes):
+            inputs[i] *= <double> n_experts / n_heard
 
 
 cdef inline void stack_chances(const double *inputs, Py_ssize_t n_inputs, Py_ssize_t n_classes, const double *cells,
