@@ -105,11 +105,12 @@ def oracle(X: np.ndarray, y: np.ndarray, concept: np.ndarray, batch_size: int) -
     return np.array(right)
 
 
-def synthetic_run(name: str, batch_size: int, seed: int) -> dict[str, np.ndarray]:
+def synthetic_run(name: str, batch_size: int, seed: int, loss: str) -> dict[str, np.ndarray]:
     """Share of right answers, shape (segments, batches), of the ensemble, its only expert by itself, and the oracle."""
     warnings.simplefilter("ignore", ExpertWarning)  # row by row, naive Bayes has no variance to go by at first
     X, y, concept = synthetic_stream(name, seed)
-    with_memory, experts = test_then_train(LongTermMemoryClassifier([("bayes", GaussianNB())]), X, y, batch_size)
+    model = LongTermMemoryClassifier([("bayes", GaussianNB())], loss=loss)
+    with_memory, experts = test_then_train(model, X, y, batch_size)
     runs = zip(WHO, (with_memory, experts["bayes"], oracle(X, y, concept, batch_size)), strict=True)
     return {who: right.reshape(N_SEGMENTS, -1) for who, right in runs}
 
@@ -124,11 +125,13 @@ STREAMS = ("STAGGER", "SEA 5/10/15", "SEA 8/9/7")
 WHO = ("with memory", "the expert alone", "oracle")
 
 
-def synthetic(batches: list[int], seeds: list[int], n_jobs: int, cache: Memory) -> None:
+def synthetic(batches: list[int], seeds: list[int], loss: str, n_jobs: int, cache: Memory) -> None:
     run = cache.cache(synthetic_run)
     for size in batches:
         tasks = [(name, size, seed) for name in STREAMS for seed in seeds]
-        results = dict(zip(tasks, Parallel(n_jobs, verbose=5)(delayed(run)(*task) for task in tasks), strict=True))
+        results = dict(
+            zip(tasks, Parallel(n_jobs, verbose=5)(delayed(run)(*task, loss) for task in tasks), strict=True)
+        )
         rows = []
         for name in STREAMS:
             line: list[Any] = [name]
@@ -143,10 +146,10 @@ def synthetic(batches: list[int], seeds: list[int], n_jobs: int, cache: Memory) 
         notes = [
             f"Batches of {size}: accuracy, test then train, and accuracy in the first {FIRST_ROWS} rows of returning "
             f"segments; mean (± standard deviation) over seeds {seeds}. {N_SEGMENTS} segments of {SEGMENT} rows, "
-            f"{NOISE:.0%} of labels flipped, Gaussian naive Bayes as the only expert, default settings. The oracle has "
+            f"{NOISE:.0%} of labels flipped, Gaussian naive Bayes as the only expert, default settings{_said(loss)}. The oracle has "
             "one naive Bayes for each true concept. The first batch of a segment is predicted before anyone can know "
             "that it has begun.",
-            f"Made by `recurring.py synthetic --batches {size}`.",
+            f"Made by `recurring.py synthetic --batches {size} --loss {loss}`.",
             provenance(),
         ]
         print(save_table(f"recurring_{size}", header, rows, notes))
@@ -177,10 +180,14 @@ def draw(results: dict[Any, dict[str, np.ndarray]], batch_size: int, seeds: list
 # Real data ----------------------------------------------------------------------------------------------------------
 
 
-def real_run(name: str, memory: str | None, folder: Path) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+def _said(loss: str) -> str:
+    return "" if loss == "auto" else f" but for loss={loss!r}"
+
+
+def real_run(name: str, memory: str | None, loss: str, folder: Path) -> tuple[np.ndarray, dict[str, np.ndarray]]:
     """Share of right answers in each batch, of the ensemble and of each expert by itself."""
     X, y = real_stream(name, folder)
-    return test_then_train(LongTermMemoryClassifier(memory=memory, random_state=0), X, y, REAL[name][2])
+    return test_then_train(LongTermMemoryClassifier(loss=loss, memory=memory, random_state=0), X, y, REAL[name][2])
 
 
 def after_returns(right: np.ndarray, starts: list[int], batch_size: int) -> str:
@@ -189,10 +196,10 @@ def after_returns(right: np.ndarray, starts: list[int], batch_size: int) -> str:
     return ", ".join(f"{share:.2f}" for share in first) or "-"
 
 
-def real(folder: Path, names: list[str], n_jobs: int, cache: Memory) -> None:
+def real(folder: Path, names: list[str], loss: str, n_jobs: int, cache: Memory) -> None:
     run = cache.cache(real_run)
     tasks = [(name, memory) for name in names for memory in ("auto", None)]
-    runs = Parallel(n_jobs, verbose=5)(delayed(run)(name, memory, folder) for name, memory in tasks)
+    runs = Parallel(n_jobs, verbose=5)(delayed(run)(name, memory, loss, folder) for name, memory in tasks)
     results = dict(zip(tasks, runs, strict=True))
     rows = []
     for name in names:
@@ -215,11 +222,11 @@ def real(folder: Path, names: list[str], n_jobs: int, cache: Memory) -> None:
     header = ["data", "rows a batch", "with memory", "without", "margin", "best expert alone", "best peer"]
     header += [f"first {FIRST_ROWS} rows of each return, with memory", "without"]
     notes = [
-        f"Accuracy, test then train. One pool (the default: {', '.join(experts)}) and one setting (the default) for "
+        f"Accuracy, test then train. One pool (the default: {', '.join(experts)}) and one setting (the default{_said(loss)}) for "
         "all. The peers' figures are those listed with the data, row by row. Not all of this is untouched data: that "
         "snapshots are taken every 200 rows was chosen with a prototype that was run on the first four too, besides "
         "synthetic seeds from 100 on, and the forest's window on them and on noaa_weather.",
-        f"Made by `recurring.py real --names {' '.join(names)}`.",
+        f"Made by `recurring.py real --loss {loss} --names {' '.join(names)}`.",
         provenance("pandas"),
     ]
     print(save_table("recurring_real" if names == list(REAL) else f"recurring_{'_'.join(names)}", header, rows, notes))
@@ -244,17 +251,19 @@ def main() -> None:
     everything = [*SYNTHETIC, *RIVER]
     of_river.add_argument("--names", nargs="+", choices=everything, default=everything)
     of_river.add_argument("--seeds", type=int, default=3)
+    for part in (of_synthetic, of_real):
+        part.add_argument("--loss", choices=("auto", "zero_one"), default="auto")
     for part in (of_real, of_river):
         part.add_argument("--data", type=Path, default=Path(__file__).parents[2] / "shared" / "data")
     options = parser.parse_args()
     cache = Memory(options.cache, verbose=0)
     if options.part == "synthetic":
         seeds = list(range(options.first_seed, options.first_seed + options.seeds))
-        synthetic(options.batches, seeds, options.n_jobs, cache)
+        synthetic(options.batches, seeds, options.loss, options.n_jobs, cache)
     elif not options.data.is_dir():
         parser.error(f"there is no folder {options.data}; --data says where the files are")
     elif options.part == "real":
-        real(options.data, options.names, options.n_jobs, cache)
+        real(options.data, options.names, options.loss, options.n_jobs, cache)
     else:
         files = {name: REAL[name][:2] for name in RIVER}
         river(options.names, files, options.data, list(range(options.seeds)), options.n_jobs, cache)
