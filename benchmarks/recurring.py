@@ -222,9 +222,9 @@ def real(folder: Path, names: list[str], loss: str, n_jobs: int, cache: Memory) 
     header += [f"first {FIRST_ROWS} rows of each return, with memory", "without"]
     notes = [
         f"Accuracy, test then train. One pool (the default: {', '.join(experts)}) and one setting "
-        f"(the default{_said(loss)}) for all. The peers' figures are those listed with the data, row by row. Not all of "
-        "this is untouched data: that snapshots are taken every 200 rows was chosen with a prototype that was run on the "
-        "first four too, besides synthetic seeds from 100 on, and the forest's window on them and on noaa_weather.",
+        f"(the default{_said(loss)}) for all. The peers' figures are those listed with the data, row by row. Not all "
+        "of this is untouched data: that snapshots are taken every 200 rows was chosen with a prototype run on "
+        "the first four too, besides synthetic seeds from 100 on, and the forest's window on them and on noaa_weather.",
         f"Made by `recurring.py real --loss {loss} --names {' '.join(names)}`.",
         provenance("pandas"),
     ]
