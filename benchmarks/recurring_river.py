@@ -145,6 +145,8 @@ def river(names: list[str], files: dict[str, Any], folder: Path, seeds: list[int
             f"The pool: {', '.join(pool(2))} (two classes / more); its members alone, then River's ensembles and "
             "selectors over the same pool, then forests by themselves. Ours has default settings; stacking, bandits "
             "and halving, which must be told what to do, have two settings each.",
+            "Not all of this is untouched data: the rate of the stack, one of our experts, was chosen with the five "
+            "real streams in view, and drawn ones of another seed.",
             *[f"{task[1]} on {task[0]}: {each['error']}" for task, each in scores.items() if "error" in each],
             "Made by `recurring.py river`.",
             provenance("river", "pandas"),
