@@ -7,9 +7,11 @@ except ImportError:
 
 from ._estimators import LongTermMemoryClassifier, LongTermMemoryRegressor
 from ._from_sklearn import FromSklearnClassifier, FromSklearnRegressor
+from ._policy import ExpertPolicy
 from ._selection import ExpertSelectionClassifier, ExpertSelectionRegressor
 
 __all__ = [
+    "ExpertPolicy",
     "ExpertSelectionClassifier",
     "ExpertSelectionRegressor",
     "FromSklearnClassifier",
