@@ -18,7 +18,7 @@ from ._accounts import Accounts
 from ._attempts import Failure, attempt, attempt_to_learn, map_tasks
 from ._history import History, Record
 from ._models import Expert, Models, ask
-from ._round import Issued, Report, Settled
+from ._round import Issued, Report, Settled, mean_numbers
 from ._stack import Stack
 from ._weighting import Verdict, Weighting, averaged, restrict_rows
 from .experts._validation import Floats
@@ -215,6 +215,13 @@ class Engine:
         heard = awake.any(axis=0, keepdims=True).T
         return mixture if heard.all() else np.where(heard, mixture, self.score.guess())
 
+    def _plain_mean(self, issued: Issued) -> Floats:
+        """What the experts say in the mean of those awake, (n_rows, n_outputs)."""
+        n_experts = len(issued.experts)
+        mean = averaged(issued.predictions, issued.awake, np.full(n_experts, 1.0 / n_experts))
+        heard = issued.awake.any(axis=0, keepdims=True).T
+        return mean if heard.all() else np.where(heard, mean, self.score.guess())
+
     def _drawn(self, played: Floats) -> NDArray[np.intp]:
         """One expert a round, drawn by weight: the same one however often this round is asked for."""
         rounds = range(self.n_rounds, self.n_rounds + (len(played) if self.each_row else 1))
@@ -270,9 +277,11 @@ class Engine:
         copies = self.raises or (self.each_row and (score.uses_gradient or self.history is not None))
         weighting = copy.deepcopy(self.weighting) if copies else self.weighting
         recorded = self.history is not None and bool(self.n_rounds or issued.awake.any())  # else nothing was issued
-        lost = np.nan
-        if recorded and not (self.each_row and said_now):
-            lost = float(np.average(score.mixture_loss(targets, issued.mixture), weights=row_weights))
+        mixture, lost, uniform = issued.mixture, np.nan, np.nan
+        if recorded:
+            uniform = float(np.average(score.mixture_loss(targets, self._plain_mean(issued)), weights=row_weights))
+            if not (self.each_row and said_now):
+                lost = float(np.average(score.mixture_loss(targets, mixture), weights=row_weights))
         settled = Settled.unheard(issued)
         if issued.awake[:, row_weights > 0.0].any():
             # What was issued while nothing was known of the targets' range has not been tamed by it.
@@ -280,14 +289,32 @@ class Engine:
             verdict = Verdict(score, targets, predictions, issued.awake, row_weights)
             settled = self._settle(issued, verdict, weighting)
         if recorded and self.each_row and said_now:
-            lost = float(np.average(score.mixture_loss(targets, settled.mixture), weights=row_weights))
+            mixture = settled.mixture
+            lost = float(np.average(score.mixture_loss(targets, mixture), weights=row_weights))
         reports = issued.reports + self._train(X, y, models, n_jobs, issued)
         self.score, self.weighting = score, weighting
         if self.row is not None:  # it did not do this round: it may do the next ones no better
             self.row, self.row_from = None, self.n_rounds + ROUNDS_WITHOUT_ROW
         self.n_rounds += n_rounds
         self.n_rows += n_rows
-        self._book(issued, settled, lost, n_rounds)
+        self.accounts.charge(settled.losses, settled.weights, n_rounds * settled.awake)
+        if self.history is not None and recorded:
+            played = settled.weights if self.each_row else issued.weights
+            weights = zip(issued.experts, played.tolist(), strict=True)
+            losses = zip(issued.experts, settled.losses.tolist(), settled.awake.tolist(), strict=True)
+            self.history.add(
+                Record(
+                    self.n_rounds,
+                    n_rounds,
+                    lost,
+                    {expert.name: weight for expert, weight in weights},
+                    {expert.name: loss for expert, loss, part in losses if part > 0.0},
+                    self.n_rows,
+                    n_rows,
+                    uniform,
+                    *(mean_numbers(issued, mixture, targets, row_weights) if score.learns_range else ()),
+                )
+            )
         if self.memory is not None:
             told = Told(issued.predictions, issued.awake, settled.losses_of_live(issued))
             reports += self.remember(models, X, targets, told)
@@ -318,23 +345,6 @@ class Engine:
             return Settled(verdict.losses, verdict.part, mixture, played.mean(axis=0))
         weighting.learn(verdict, issued.parts, issued.mixture)
         return Settled(verdict.losses, verdict.part, issued.mixture, weighting.chosen(weighting.parts()))
-
-    def _book(self, issued: Issued, settled: Settled, lost: float, n_rounds: int) -> None:
-        """Keep the experts' accounts, and the record."""
-        self.accounts.charge(settled.losses, settled.weights, n_rounds * settled.awake)
-        if self.history is not None and not np.isnan(lost):
-            played = settled.weights if self.each_row else issued.weights
-            weights = zip(issued.experts, played.tolist(), strict=True)
-            losses = zip(issued.experts, settled.losses.tolist(), settled.awake.tolist(), strict=True)
-            self.history.add(
-                Record(
-                    self.n_rounds,
-                    n_rounds,
-                    lost,
-                    {expert.name: weight for expert, weight in weights},
-                    {expert.name: loss for expert, loss, part in losses if part > 0.0},
-                )
-            )
 
     def _teach_stack(self, issued: Issued, targets: Any, row_weights: Floats) -> None:
         stack = self.stack()

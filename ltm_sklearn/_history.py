@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Record(NamedTuple):
@@ -13,6 +13,12 @@ class Record(NamedTuple):
     loss: float  #: mean loss of what was issued
     weights: dict[str, float]  #: mean weight of each expert
     losses: dict[str, float]  #: mean loss of each expert that was awake
+    row: int  #: the last row it covers, counted from 1
+    n_rows: int  #: how many it covers
+    uniform: float  #: mean loss of the experts' plain mean
+    target: float | None = None  #: mean target; None where targets are classes, and so below
+    prediction: float | None = None  #: mean of what was issued
+    predictions: dict[str, float] | None = None  #: mean prediction of each expert that was awake
 
 
 class History:
@@ -49,7 +55,9 @@ class History:
         kept = sorted(joined.weights, key=joined.weights.__getitem__, reverse=True)[: 2 * self._most_experts]
         weights = {name: joined.weights[name] for name in kept}
         losses = {name: joined.losses[name] for name in kept if name in joined.losses}
-        return joined._replace(weights=weights, losses=losses)
+        said = joined.predictions
+        predictions = None if said is None else {name: said[name] for name in kept if name in said}
+        return joined._replace(weights=weights, losses=losses, predictions=predictions)
 
 
 def _joined(first: Record, second: Record) -> Record:
@@ -64,10 +72,20 @@ def _joined(first: Record, second: Record) -> Record:
                 joined[name] = (n * a.get(name, 0.0) + m * b.get(name, 0.0)) / (n + m)
         return joined
 
+    def number(a: Any, b: Any) -> Any:
+        return None if a is None else (n * a + m * b) / (n + m)
+
+    one, other = first.predictions, second.predictions
     return Record(
         second.round,
         n + m,
-        (n * first.loss + m * second.loss) / (n + m),
+        number(first.loss, second.loss),
         mean(first.weights, second.weights, missing=False),
         mean(first.losses, second.losses, missing=True),
+        second.row,
+        first.n_rows + second.n_rows,
+        number(first.uniform, second.uniform),
+        number(first.target, second.target),
+        number(first.prediction, second.prediction),
+        None if one is None or other is None else mean(one, other, missing=True),
     )

@@ -96,3 +96,18 @@ class Settled:
         """The losses of the live learners that were awake."""
         accounts = zip(issued.experts, self.losses.tolist(), self.awake.tolist(), strict=True)
         return [loss for expert, loss, part in accounts if expert.kind == "live" and part > 0.0]
+
+
+def mean_numbers(
+    issued: Issued, mixture: Floats, targets: Floats, row_weights: Floats
+) -> tuple[float, float, dict[str, float]]:
+    """Means over the rows where targets are numbers: of the targets, of what was issued, of what each expert said."""
+    heard = issued.awake * row_weights
+    totals = heard.sum(axis=1)
+    sums = np.einsum("en,en->e", issued.predictions[..., 0], heard)
+    said = zip(issued.experts, sums.tolist(), totals.tolist(), strict=True)
+    return (
+        float(np.average(targets, weights=row_weights)),
+        float(np.average(mixture[:, 0], weights=row_weights)),
+        {expert.name: sum_ / total for expert, sum_, total in said if total > 0.0},
+    )

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from sklearn.exceptions import NotFittedError
 from sklearn.utils import Bunch
 
 from ._engine import Engine
 from ._history import Record
+from ._trace import Trace, trace_of_history
 from .experts._validation import Floats
+from .losses import loss_name
 
 
 class ExpertSummary(NamedTuple):
@@ -72,6 +75,16 @@ class Shown:
         if engine.history is None:
             raise AttributeError("there is no history_ without record=, the number of records to keep")
         return list(engine.history.records)
+
+    def _trace(self) -> Trace:
+        """What was recorded, for pictures."""
+        kind = type(self).__name__
+        if not hasattr(self, "_engine"):
+            raise NotFittedError(f"this {kind} has not been fitted: there is nothing to draw")
+        history = self._engine.history
+        if history is None:
+            raise ValueError(f"this {kind} keeps no history to draw: give it record=, the number of records to keep")
+        return trace_of_history(history.records, loss_name(self._engine.score.loss))
 
     @property
     def estimators_(self) -> list[Any]:

@@ -237,6 +237,14 @@ class Pinball(RegressionLoss):
 LOSSES: dict[str, RegressionLoss] = {"squared": Squared(), "absolute": Absolute(), "pinball": Pinball()}
 
 
+def loss_name(loss: Any) -> str:
+    """What a loss is called; of one's own, the name of the function or class."""
+    for name, known in {**CLASS_LOSSES, **LOSSES}.items():
+        if loss is known or (isinstance(known, RegressionLoss) and type(loss) is type(known)):
+            return name
+    return str(getattr(loss, "__name__", type(loss).__name__))
+
+
 class LossRange:
     """From losses of any scale to [0, 1].
 
