@@ -1,0 +1,123 @@
+"""Axes: whose they are, how time runs on them, and where the legend has room."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._trace import Trace
+from ..experts._validation import Floats
+from ..streams._batches import import_extra
+
+MOST_RECORDS = 1000  #: that are drawn; more would be narrower than a dot of the screen, so neighbours are averaged
+ROW_HEIGHT = 0.22  #: inches of a row of text and a bar
+MOST_ROWS = 30  #: experts that have a row of their own
+
+
+def axes_of(ax: Any, size: tuple[float, float]) -> Any:
+    """The caller's axes, or those of a new figure."""
+    pyplot = import_extra("matplotlib.pyplot", "pictures", "plot")
+    return pyplot.subplots(figsize=size, layout="constrained")[1] if ax is None else ax
+
+
+def rows_that_fit(ax: Any, wanted: int) -> int:
+    """How many experts can have a row of their own."""
+    most = max(int(ax.get_window_extent().height / ax.figure.dpi / ROW_HEIGHT * 1.3), 3)
+    return wanted if wanted <= min(most, MOST_ROWS) else min(most, MOST_ROWS) - 1  # one row is the others'
+
+
+def height_of_rows(wanted: int) -> float:
+    """Of a new figure with so many rows, in inches."""
+    return max(2.4, 1.2 + ROW_HEIGHT * min(wanted, MOST_ROWS))
+
+
+def label_rows(ax: Any, labels: list[str]) -> None:
+    """Names beside rows, the first at the top."""
+    ax.set_yticks(range(len(labels)), labels, fontsize="small" if len(labels) <= 15 else "x-small")
+    ax.set_ylim(len(labels) - 0.4, -0.6)
+    ax.tick_params(axis="y", length=0)
+    for side in ("top", "right", "left"):
+        ax.spines[side].set_visible(False)
+
+
+def plain(ax: Any) -> None:
+    """No more frame than is needed."""
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+
+
+# Time -------------------------------------------------------------------------------------------------------------
+
+
+def moments(trace: Trace) -> Floats:
+    """Where the records' ends are on the axis of time; they never go back, as clocks may in autumn."""
+    if trace.times is None:
+        return np.asarray(trace.ends, dtype=np.float64)
+    times = trace.times
+    if _is_dates(trace):
+        times = import_extra("matplotlib.dates", "pictures", "plot").date2num(times)
+    return np.maximum.accumulate(np.asarray(times, dtype=np.float64))
+
+
+def edges(trace: Trace) -> Floats:
+    """Where records begin and end, (R + 1,): each begins where the one before it ends."""
+    ends = moments(trace)
+    if trace.times is None:
+        start = ends[0] - trace.counts[0]
+    else:  # as long before as the others take, a row
+        pace = (ends[-1] - ends[0]) / max(np.sum(trace.counts[1:]), 1) or 1.0
+        start = ends[0] - pace * trace.counts[0]
+    return np.concatenate([[start], ends])
+
+
+def label_time(ax: Any, trace: Trace, means: bool = True) -> None:
+    """Dates, times or rows below the axes; and over how many rows means were taken, if what is drawn are means."""
+    if _is_dates(trace):
+        dates = import_extra("matplotlib.dates", "pictures", "plot")
+        locator = dates.AutoDateLocator(minticks=3, maxticks=8)
+        ax.xaxis_date()
+        ax.xaxis.set_major_locator(locator)
+        ax.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator))
+    else:
+        ax.ticklabel_format(axis="x", style="plain", useOffset=False)
+    what = "" if _is_dates(trace) else "row" if trace.times is None else "time"
+    rows = rows_of_means(trace)
+    note = f"means of {rows} rows" if means and rows > 1 else ""
+    ax.set_xlabel(f"{what} ({note})" if what and note else what or note)
+    limits = edges(trace)
+    ax.set_xlim(limits[0], limits[-1])
+
+
+def rows_of_means(trace: Trace) -> int:
+    """Rows that a record covers, typically; 1: its numbers are no means."""
+    return int(np.median(trace.counts)) if np.max(trace.counts) > 1 else 1
+
+
+def _is_dates(trace: Trace) -> bool:
+    return trace.times is not None and np.asarray(trace.times).dtype.kind == "M"
+
+
+# Drawing ----------------------------------------------------------------------------------------------------------
+
+
+def draw_stack(ax: Any, at: Floats, layers: Floats, labels: list[str], colours: list[str]) -> list[Any]:
+    """Layers (n_layers, R) upon one another between edges (R + 1,); those below zero hang down from it."""
+    tops, bottoms = np.zeros(layers.shape[1]), np.zeros(layers.shape[1])
+    drawn = []
+    for layer, label, colour in zip(layers, labels, colours, strict=True):
+        up, down = np.maximum(layer, 0.0), np.minimum(layer, 0.0)
+        low, high = np.where(down < 0.0, bottoms + down, tops), np.where(down < 0.0, bottoms, tops + up)
+        look = {"color": colour, "lw": 0.2, "step": "post", "label": label}  # the line closes hair cracks
+        drawn.append(ax.fill_between(at, np.append(low, low[-1]), np.append(high, high[-1]), **look))
+        tops, bottoms = tops + up, bottoms + down
+    return drawn
+
+
+def legend(ax: Any, handles: list[Any]) -> None:
+    """Beside the axes where the figure makes room for it, otherwise in them."""
+    if ax.figure.get_layout_engine() is not None:
+        place = {"loc": "center left", "bbox_to_anchor": (1.01, 0.5), "frameon": False, "fontsize": "small"}
+    else:
+        place = {"loc": "best", "fontsize": "x-small", "ncols": 1 + len(handles) // 6, "framealpha": 0.85}
+    ax.legend(handles=handles, borderaxespad=0.3, handlelength=1.4, **place)

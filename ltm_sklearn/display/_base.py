@@ -1,0 +1,86 @@
+"""What the pictures of a trace share."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, Self
+
+from .._river_models import last_step
+from .._trace import Trace
+from ._axes import axes_of
+from ._look import Look
+
+
+class TraceDisplay(ABC):
+    """Base of the pictures of a trace."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: Any = None, **which: Any) -> Self:
+        """Draw what an estimator has recorded.
+
+        Parameters
+        ----------
+        estimator : estimator
+            Fitted, with ``record=``; or a pipeline that ends in one.
+        ax : matplotlib Axes, optional
+            None: a new figure.
+        **which
+            Of an estimator that has several records, which one.
+        """
+        last = _last_step(estimator)
+        if not hasattr(last, "_trace"):
+            kind = type(last).__name__
+            raise TypeError(f"a {kind} keeps no history to draw; the estimators of ltm_sklearn do, with record=")
+        return cls(last._trace(**which)).plot(ax=ax)
+
+    @classmethod
+    def from_result(cls, result: Any, *, model: Any = None, ax: Any = None) -> Self:
+        """Draw what a model has recorded in a prequential run.
+
+        Parameters
+        ----------
+        result : PrequentialResult
+        model : optional
+            The model's name. None: the only one that has recorded.
+        ax : matplotlib Axes, optional
+            None: a new figure.
+        """
+        traces = result.traces
+        if not traces:
+            raise ValueError("no model of this result has recorded anything: give one record=")
+        if model is None and len(traces) > 1:
+            raise ValueError(f"several models have recorded: give model=, one of {list(traces)}")
+        if model is not None and model not in traces:
+            raise ValueError(f"model={model!r} has not recorded; those that have are {list(traces)}")
+        return cls(traces[next(iter(traces)) if model is None else model]).plot(ax=ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            None: a new figure.
+        """
+        ax = axes_of(ax, self._size())
+        self.ax_, self.figure_ = ax, ax.figure
+        self._draw(ax, Look(self.trace))
+        return self
+
+    def _size(self) -> tuple[float, float]:
+        """Of a new figure, in inches."""
+        return 9.0, 4.0
+
+    @abstractmethod
+    def _draw(self, ax: Any, look: Look) -> None: ...
+
+
+def _last_step(estimator: Any) -> Any:
+    """Of a pipeline of either kind, the model at its end."""
+    steps = getattr(estimator, "steps", None)
+    if isinstance(steps, list) and steps:
+        return _last_step(steps[-1][-1])
+    return last_step(estimator)

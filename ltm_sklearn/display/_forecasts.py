@@ -1,0 +1,146 @@
+"""Pictures of what was said, for regressors: what each expert gave to it, and how far it was off."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._trace import Trace
+from ..experts._validation import Floats
+from ..streams._batches import import_extra
+from ._axes import MOST_RECORDS, draw_stack, edges, label_time, legend, moments, plain, rows_of_means
+from ._base import TraceDisplay
+from ._look import Look
+
+MOST_DOTS = 20_000  #: residuals that are drawn one by one
+WINDOWS = 60  #: of a run, for the residuals' running median
+
+
+class ContributionDisplay(TraceDisplay):
+    """What each expert contributes to the prediction, weight × forecast, upon one another; the prediction is a line.
+
+    Weights are those of the experts that were awake, which make up one. The contributions add up to the prediction of a
+    row if it is the experts' average (``combine="average"``); products of means over several rows do so nearly.
+
+    Parameters
+    ----------
+    trace : Trace
+        What the run was; of a regressor.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    layers_ : list of matplotlib PolyCollection
+        From the bottom up.
+    line_ : matplotlib Line2D
+        The prediction.
+    """
+
+    def __init__(self, trace: Trace) -> None:
+        super().__init__(_with_numbers(trace, "contributions"))
+
+    def _draw(self, ax: Any, look: Look) -> None:
+        trace = self.trace.thinned(MOST_RECORDS)
+        assert trace.forecasts is not None
+        assert trace.predictions is not None
+        awake = ~np.isnan(trace.forecasts)
+        weights = trace.weights * awake
+        total = weights.sum(axis=1, keepdims=True)
+        shares = np.divide(weights, total, out=np.zeros_like(weights), where=total > 0.0)
+        layers, labels, colours = look.layers(shares * np.where(awake, trace.forecasts, 0.0))
+        at = edges(trace)
+        self.layers_ = draw_stack(ax, at, layers, labels, colours)
+        steps = np.append(trace.predictions, trace.predictions[-1])
+        (self.line_,) = ax.plot(at, steps, color="black", lw=0.9, drawstyle="steps-post", label="prediction")
+        ax.set(ylabel="weight × forecast", title="Contributions to the prediction")
+        if (layers < 0.0).any():
+            ax.axhline(0.0, color="black", lw=0.6)
+        label_time(ax, trace)
+        plain(ax)
+        legend(ax, [self.line_, *self.layers_[::-1]])
+
+
+class ResidualDisplay(TraceDisplay):
+    """Residuals, target - prediction: over time, with their running median, and how they are spread.
+
+    Parameters
+    ----------
+    trace : Trace
+        What the run was; of a regressor.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Of time.
+    spread_ax_ : matplotlib Axes
+        Of the distribution.
+    figure_ : matplotlib Figure
+    residuals_ : ndarray of shape (R,)
+        What is drawn; means where records cover several rows.
+    """
+
+    def __init__(self, trace: Trace) -> None:
+        super().__init__(_with_numbers(trace, "residuals"))
+
+    def _draw(self, ax: Any, look: Look) -> None:
+        trace = self.trace
+        assert trace.targets is not None
+        assert trace.predictions is not None
+        residuals = self.residuals_ = trace.targets - trace.predictions
+        at = moments(trace)
+        step = -(-len(at) // MOST_DOTS)  # not averaged, which would make them smaller
+        few = len(at) <= 500
+        dots = {"ms": 4 if few else 2.2, "mew": 0, "alpha": 0.7 if few else 0.25, "rasterized": not few}
+        ax.plot(at[::step], residuals[::step], "o", color="#332288", **dots)
+        ax.axhline(0.0, color="black", lw=0.8)
+        window = len(at) // WINDOWS
+        if window >= 3:
+            middle, median = _running_median(at, residuals, window)
+            ax.plot(middle, median, color="#CC6677", lw=1.8, label=f"running median of {window}")
+            ax.legend(loc="upper left", fontsize="small", framealpha=0.85)
+        label_time(ax, trace)
+        rows = rows_of_means(trace)
+        what = "residual (target − prediction)" if rows == 1 else f"mean residual of {rows} rows"
+        ax.set(ylabel=what, title="Residuals")
+        plain(ax)
+        self._draw_spread(ax, residuals[np.isfinite(residuals)])
+
+    def _draw_spread(self, ax: Any, residuals: Floats) -> None:
+        """How they are spread, on the same scale, beside them."""
+        divider = import_extra("mpl_toolkits.axes_grid1", "pictures", "plot").make_axes_locatable(ax)
+        beside = self.spread_ax_ = divider.append_axes("right", size="22%", pad=0.12, sharey=ax)
+        if len(residuals):
+            beside.hist(residuals, bins=_bins(residuals), orientation="horizontal", color="#332288", alpha=0.75)
+            words = f"mean {residuals.mean():.3g}\nsd {residuals.std():.3g}"
+            look = {"transform": beside.transAxes, "ha": "right", "va": "top", "fontsize": "small"}
+            beside.text(0.98, 0.98, words, **look)
+        beside.axhline(0.0, color="black", lw=0.8)
+        beside.tick_params(axis="y", labelleft=False)
+        beside.tick_params(axis="x", labelsize="small")
+        beside.set_xlabel("records")
+        plain(beside)
+
+
+def _with_numbers(trace: Trace, what: str) -> Trace:
+    if trace.forecasts is None or trace.targets is None or trace.predictions is None:
+        raise ValueError(
+            f"there are no {what} to draw: they are of numbers, and this trace has no targets, predictions and "
+            "forecasts, as that of a classifier"
+        )
+    return trace
+
+
+def _running_median(at: Floats, values: Floats, window: int) -> tuple[Floats, Floats]:
+    starts = range(0, len(at) - window + 1, max(window // 4, 1))
+    middle = np.array([at[start + window // 2] for start in starts])
+    with np.errstate(all="ignore"):
+        return middle, np.array([np.median(values[start : start + window]) for start in starts])
+
+
+def _bins(values: Floats) -> int:
+    """So many that a few far ones do not leave a single bar to the rest."""
+    low, high = np.percentile(values, [25, 75])
+    width = 2.0 * (high - low) / len(values) ** (1 / 3)
+    return int(np.clip((values.max() - values.min()) / width, 5, 120)) if width > 0.0 else 10

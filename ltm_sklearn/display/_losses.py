@@ -1,0 +1,179 @@
+"""Pictures of what the experts and their mixture lost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from .._trace import Trace
+from ..experts._validation import Floats
+from ..streams._batches import import_extra
+from ._axes import MOST_RECORDS, edges, height_of_rows, label_rows, label_time, legend, plain, rows_that_fit
+from ._base import TraceDisplay
+from ._look import MIXTURE, OTHERS, UNIFORM, Look, mean_called, others_called, sum_called
+
+#: Of regrets against oracles, in turn; apart from the experts' colours by their line.
+_ORACLE_STYLES = (":", "-.", (0, (5, 1)), (0, (1, 3)))
+
+
+class CumulativeLossDisplay(TraceDisplay):
+    """What the mixture, the experts and their plain mean lost, added up over time; and, below, regret.
+
+    Regret is what the mixture lost beyond the best expert of the whole run, beyond the plain mean of the experts, and
+    beyond oracles. An expert that slept is charged what the mixture lost meanwhile: neither gains by it.
+
+    Parameters
+    ----------
+    trace : Trace
+        What the run was.
+    oracles : dict, optional
+        Mean losses of each record, shape (R,), of what else the mixture is compared with, by name.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Of the losses.
+    regret_ax_ : matplotlib Axes
+        Of regret.
+    figure_ : matplotlib Figure
+    lines_ : dict
+        Lines of the losses by name; "mixture" and "plain mean" among them.
+    regret_lines_ : dict
+        Lines of regret, by what it is measured against.
+    """
+
+    def __init__(self, trace: Trace, oracles: Mapping[str, Floats] | None = None) -> None:
+        super().__init__(trace)
+        self.oracles = oracles
+        for name, losses in (oracles or {}).items():
+            if np.shape(losses) != np.shape(trace.loss):
+                shapes = f"it has {np.shape(losses)}, the trace's loss {np.shape(trace.loss)}"
+                raise ValueError(f"oracle {name!r} must have one loss a record: {shapes}")
+
+    def _size(self) -> tuple[float, float]:
+        return 9.0, 5.5
+
+    def _draw(self, ax: Any, look: Look) -> None:
+        trace = self.trace
+        divider = import_extra("mpl_toolkits.axes_grid1", "pictures", "plot").make_axes_locatable(ax)
+        self.regret_ax_ = divider.append_axes("bottom", size="60%", pad=0.15, sharex=ax)
+        charged = np.where(np.isnan(trace.losses), trace.loss[:, np.newaxis], trace.losses)
+        mixture, of_experts = self._summed(trace.loss), self._summed(charged)
+        best = int(of_experts[-1].argmin())
+        chosen = _picked(len(trace.ends))
+        at = edges(trace)[chosen]
+        self.lines_ = {}
+        for expert in look.others:
+            label = others_called(len(look.others)) if expert == look.others[0] else None
+            look_of = {"color": OTHERS, "lw": 0.8, "zorder": 1.5, "label": label}
+            (self.lines_[trace.names[expert]],) = ax.plot(at, of_experts[chosen, expert], **look_of)
+        for expert in look.named[::-1]:
+            look_of = {"color": look.colour(expert), "lw": 1.4, "zorder": 2, "label": look.names[expert]}
+            (self.lines_[trace.names[expert]],) = ax.plot(at, of_experts[chosen, expert], **look_of)
+        against: dict[str, tuple[Floats, str, Any]] = {}
+        against[f"best expert ({look.names[best]})"] = of_experts[:, best], look.colour(best), "-"
+        if trace.uniform is not None:
+            uniform = self._summed(trace.uniform)
+            look_of = {"color": UNIFORM, "ls": "--", "lw": 1.6, "zorder": 3, "label": "plain mean"}
+            (self.lines_["plain mean"],) = ax.plot(at, uniform[chosen], **look_of)
+            against["plain mean"] = uniform, UNIFORM, "--"
+        for number, (name, losses) in enumerate((self.oracles or {}).items()):
+            style = _ORACLE_STYLES[number % len(_ORACLE_STYLES)]
+            against[str(name)] = self._summed(np.asarray(losses)), "black", style
+        (self.lines_["mixture"],) = ax.plot(at, mixture[chosen], color=MIXTURE, lw=2.0, zorder=4, label="mixture")
+        self.regret_lines_ = {}
+        for name, (summed, colour, style) in against.items():
+            look_of = {"color": colour, "ls": style, "lw": 1.6, "label": name}
+            (self.regret_lines_[name],) = self.regret_ax_.plot(at, (mixture - summed)[chosen], **look_of)
+        self._dress(ax, look)
+
+    def _summed(self, losses: Floats) -> Floats:
+        """Sums of means over records, from 0 on."""
+        counts = self.trace.counts.reshape(-1, *[1] * (losses.ndim - 1))
+        return np.concatenate([np.zeros((1, *losses.shape[1:])), np.cumsum(counts * losses, axis=0)])
+
+    def _dress(self, ax: Any, look: Look) -> None:
+        below = self.regret_ax_
+        ax.set(ylabel=sum_called(self.trace.loss_name), title="Cumulative loss, and regret")
+        ax.set_ylim(0.0, None)
+        below.set_ylabel("regret")
+        below.axhline(0.0, color="0.6", lw=0.8, zorder=1)
+        label_time(below, self.trace, means=False)
+        ax.tick_params(axis="x", labelbottom=False)
+        ax.xaxis.get_offset_text().set_visible(False)
+        plain(ax)
+        plain(below)
+        lines = self.lines_
+        first = [lines["mixture"], *([lines["plain mean"]] if "plain mean" in lines else [])]
+        others = [lines[self.trace.names[look.others[0]]]] if look.others else []
+        legend(ax, [*first, *(lines[self.trace.names[expert]] for expert in look.named), *others])
+        legend(below, list(self.regret_lines_.values()))
+        below.get_legend().set_title("mixture against", {"size": "small"})
+
+
+def _picked(n_records: int) -> Any:
+    """Which edges of records are drawn: sums need no averaging."""
+    return np.unique(np.linspace(0, n_records, min(n_records, MOST_RECORDS) + 1).round().astype(np.intp))
+
+
+class AverageLossDisplay(TraceDisplay):
+    """Average loss of each expert, the best at the top; lines mark the mixture and the plain mean of the experts.
+
+    An expert that slept is judged by the rows in which it was awake, and its label says how many they were.
+
+    Parameters
+    ----------
+    trace : Trace
+        What the run was.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    bars_ : list of matplotlib Rectangle
+        From the top down.
+    """
+
+    def _size(self) -> tuple[float, float]:
+        return 7.0, height_of_rows(len(self.trace.names)) + 0.3
+
+    def _draw(self, ax: Any, look: Look) -> None:
+        trace = self.trace
+        awake = ~np.isnan(trace.losses) * trace.counts[:, np.newaxis]
+        total = awake.sum(axis=0)
+        sums = (awake * np.nan_to_num(trace.losses)).sum(axis=0)
+        means = np.divide(sums, total, out=np.full(len(total), np.nan), where=total > 0)
+        order = [int(expert) for expert in np.argsort(means, kind="stable") if total[expert] > 0]
+        n_shown = rows_that_fit(ax, len(order))
+        shown, rest = order[:n_shown], order[n_shown:]
+        parts = total / trace.counts.sum()
+        labels = [look.names[expert] + ("" if parts[expert] == 1 else _awake(parts[expert])) for expert in shown]
+        values = [float(means[expert]) for expert in shown]
+        written = [f"{value:.4g}" for value in values]
+        colours = [look.colour(expert) for expert in shown]
+        if rest:
+            labels.append(others_called(len(rest)))
+            values.append(float(np.median(means[rest])))
+            written.append(f"{means[rest].min():.4g} to {means[rest].max():.4g}")
+            colours.append(OTHERS)
+        bars = ax.barh(range(len(values)), values, color=colours, height=0.7)
+        self.bars_ = list(bars)
+        ax.bar_label(bars, written, padding=3, fontsize="x-small", color="0.25")
+        marks = {"mixture": (trace.loss, MIXTURE, "-")}
+        if trace.uniform is not None:
+            marks["plain mean"] = trace.uniform, UNIFORM, "--"
+        lines = []
+        for name, (losses, colour, style) in marks.items():
+            mean = float(np.average(losses, weights=trace.counts))
+            lines.append(ax.axvline(mean, color=colour, ls=style, lw=1.6, label=f"{name}: {mean:.4g}"))
+        ax.legend(handles=lines, loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False, fontsize="small")
+        label_rows(ax, labels)
+        ax.set_xlabel(mean_called(trace.loss_name))
+        ax.set_title("Average loss of each expert", pad=24)
+        ax.margins(x=0.15)
+
+
+def _awake(part: float) -> str:
+    return f" (awake {part:.0%})" if part >= 0.01 else " (awake < 1%)"
