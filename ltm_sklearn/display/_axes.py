@@ -21,6 +21,28 @@ def axes_of(ax: Any, size: tuple[float, float]) -> Any:
     return pyplot.subplots(figsize=size, layout="constrained")[1] if ax is None else ax
 
 
+def split(ax: Any, parts: tuple[float, float], below: bool) -> Any:
+    """Give the second part of the axes' room to new axes, below or beside them, with the same time or scale.
+
+    By the grid that the axes are in, if there is one, so that layouts know of both.
+    """
+    shared = {"sharex" if below else "sharey": ax}
+    spec = ax.get_subplotspec()
+    if spec is not None:
+        shape, ratios, space = ((2, 1), "height_ratios", "hspace") if below else ((1, 2), "width_ratios", "wspace")
+        grid = spec.subgridspec(*shape, **{ratios: parts, space: 0.15 if below else 0.05})
+        ax.set_subplotspec(grid[0])
+        return ax.figure.add_subplot(grid[1], **shared)
+    left, bottom, width, height = ax.get_position().bounds
+    part = 0.94 * parts[1] / sum(parts)  # the rest of it is between them
+    whole = 1.0 - parts[1] / sum(parts)
+    if below:
+        ax.set_position((left, bottom + (1.0 - whole) * height, width, whole * height))
+        return ax.figure.add_axes((left, bottom, width, part * height), **shared)
+    ax.set_position((left, bottom, whole * width, height))
+    return ax.figure.add_axes((left + (1.0 - part) * width, bottom, part * width, height), **shared)
+
+
 def rows_that_fit(ax: Any, wanted: int) -> int:
     """How many experts can have a row of their own."""
     most = max(int(ax.get_window_extent().height / ax.figure.dpi / ROW_HEIGHT * 1.3), 3)
@@ -45,6 +67,16 @@ def plain(ax: Any) -> None:
     """No more frame than is needed."""
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
+
+
+def powers_of_ten(ax: Any, axis: str) -> None:
+    """Large numbers with their power of ten at the end of the axis, as in print."""
+    ax.ticklabel_format(axis=axis, style="sci", scilimits=(-3, 5), useMathText=True)
+
+
+def number(value: float) -> str:
+    """A number to read: four digits, or as many as it has before the point."""
+    return f"{value:,.0f}" if abs(value) >= 1000.0 else f"{value:.4g}"
 
 
 # Time -------------------------------------------------------------------------------------------------------------
@@ -81,6 +113,8 @@ def label_time(ax: Any, trace: Trace, means: bool = True) -> None:
         ax.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator))
     else:
         ax.ticklabel_format(axis="x", style="plain", useOffset=False)
+        if trace.times is None:
+            ax.xaxis.get_major_locator().set_params(integer=True)
     what = "" if _is_dates(trace) else "row" if trace.times is None else "time"
     rows = rows_of_means(trace)
     note = f"means of {rows} rows" if means and rows > 1 else ""
@@ -114,10 +148,26 @@ def draw_stack(ax: Any, at: Floats, layers: Floats, labels: list[str], colours: 
     return drawn
 
 
-def legend(ax: Any, handles: list[Any]) -> None:
+def write_beside(ax: Any, words: list[str], head: str) -> None:
+    """A column of small print at the right of the rows, with a head."""
+    look = {"xytext": (4, 0), "textcoords": "offset points", "annotation_clip": False, "fontsize": "x-small"}
+    ax.annotate(head, (1.0, 1.0), xycoords="axes fraction", va="bottom", color="0.4", **look)
+    for row, word in enumerate(words):
+        ax.annotate(word, (1.0, row), xycoords=("axes fraction", "data"), va="center", color="0.25", **look)
+
+
+def legend(ax: Any, handles: list[Any], title: str | None = None) -> None:
     """Beside the axes where the figure makes room for it, otherwise in them."""
     if ax.figure.get_layout_engine() is not None:
         place = {"loc": "center left", "bbox_to_anchor": (1.01, 0.5), "frameon": False, "fontsize": "small"}
     else:
         place = {"loc": "best", "fontsize": "x-small", "ncols": 1 + len(handles) // 6, "framealpha": 0.85}
-    ax.legend(handles=handles, borderaxespad=0.3, handlelength=1.4, **place)
+    ax.legend(
+        handles=handles,
+        borderaxespad=0.3,
+        handlelength=1.4,
+        title=title,
+        title_fontsize="small",
+        alignment="left",
+        **place,
+    )

@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._trace import Trace
 from ..experts._validation import Floats
-from ..streams._batches import import_extra
-from ._axes import MOST_RECORDS, draw_stack, edges, label_time, legend, moments, plain, rows_of_means
+from ._axes import MOST_RECORDS, draw_stack, edges, label_time, legend, moments, plain, rows_of_means, split
 from ._base import TraceDisplay
-from ._look import Look
+from ._look import PALETTE, Look
 
 MOST_DOTS = 20_000  #: residuals that are drawn one by one
-WINDOWS = 60  #: of a run, for the residuals' running median
+WINDOWS = 25  #: of a run, for the residuals' running median
+FAR = 0.5  #: residuals beyond the range of 99 % of them by this part of it are marked at the edge
 
 
 class ContributionDisplay(TraceDisplay):
@@ -57,6 +58,8 @@ class ContributionDisplay(TraceDisplay):
         ax.set(ylabel="weight × forecast", title="Contributions to the prediction")
         if (layers < 0.0).any():
             ax.axhline(0.0, color="black", lw=0.6)
+        else:
+            ax.set_ylim(0.0, None)
         label_time(ax, trace)
         plain(ax)
         legend(ax, [self.line_, *self.layers_[::-1]])
@@ -91,35 +94,56 @@ class ResidualDisplay(TraceDisplay):
         residuals = self.residuals_ = trace.targets - trace.predictions
         at = moments(trace)
         step = -(-len(at) // MOST_DOTS)  # not averaged, which would make them smaller
-        few = len(at) <= 500
-        dots = {"ms": 4 if few else 2.2, "mew": 0, "alpha": 0.7 if few else 0.25, "rasterized": not few}
-        ax.plot(at[::step], residuals[::step], "o", color="#332288", **dots)
+        few = len(at) <= 2000
+        dots = {"ms": 3.5 if few else 2.2, "mew": 0, "alpha": 0.6 if few else 0.3, "rasterized": not few}
+        near = self._mark_far(ax, at, residuals)
+        ax.plot(at[near][::step], residuals[near][::step], "o", color=PALETTE[0], clip_on=not few, **dots)
         ax.axhline(0.0, color="black", lw=0.8)
         window = len(at) // WINDOWS
         if window >= 3:
             middle, median = _running_median(at, residuals, window)
-            ax.plot(middle, median, color="#CC6677", lw=1.8, label=f"running median of {window}")
+            ax.plot(middle, median, color=PALETTE[1], lw=1.8, label=f"running median of {window}")
+        if ax.get_legend_handles_labels()[0]:
             ax.legend(loc="upper left", fontsize="small", framealpha=0.85)
         label_time(ax, trace)
         rows = rows_of_means(trace)
         what = "residual (target − prediction)" if rows == 1 else f"mean residual of {rows} rows"
         ax.set(ylabel=what, title="Residuals")
         plain(ax)
-        self._draw_spread(ax, residuals[np.isfinite(residuals)])
+        self._draw_spread(ax, residuals[np.isfinite(residuals)], "rows" if rows == 1 else f"means of {rows} rows")
 
-    def _draw_spread(self, ax: Any, residuals: Floats) -> None:
+    def _mark_far(self, ax: Any, at: Floats, residuals: Floats) -> NDArray[np.bool_]:
+        """A few far ones do not stretch the axis: they are marked at its edge. Returns which are no such."""
+        known = residuals[np.isfinite(residuals)]
+        if not len(known):
+            return np.isfinite(residuals)
+        low, high = np.percentile(known, [0.5, 99.5])
+        room = FAR * (high - low)
+        low, high = min(low, 0.0) - room, max(high, 0.0) + room
+        above, below = residuals > high, residuals < low
+        near = np.isfinite(residuals) & ~above & ~below
+        number = int((above | below).sum())
+        if not number or not room:
+            return np.isfinite(residuals)
+        ax.set_ylim(low, high)
+        edge = {"color": "black", "ms": 4, "mew": 0, "clip_on": False, "ls": "none"}
+        ax.plot(at[above], np.full(above.sum(), high), marker="^", **edge, label=f"{number} further out")
+        ax.plot(at[below], np.full(below.sum(), low), marker="v", **edge)
+        return near
+
+    def _draw_spread(self, ax: Any, residuals: Floats, what: str) -> None:
         """How they are spread, on the same scale, beside them."""
-        divider = import_extra("mpl_toolkits.axes_grid1", "pictures", "plot").make_axes_locatable(ax)
-        beside = self.spread_ax_ = divider.append_axes("right", size="22%", pad=0.12, sharey=ax)
+        beside = self.spread_ax_ = split(ax, (4, 1), below=False)
         if len(residuals):
-            beside.hist(residuals, bins=_bins(residuals), orientation="horizontal", color="#332288", alpha=0.75)
+            inside = residuals[(residuals >= ax.get_ylim()[0]) & (residuals <= ax.get_ylim()[1])]
+            beside.hist(inside, bins=_bins(inside), orientation="horizontal", color=PALETTE[0], alpha=0.75)
             words = f"mean {residuals.mean():.3g}\nsd {residuals.std():.3g}"
             look = {"transform": beside.transAxes, "ha": "right", "va": "top", "fontsize": "small"}
             beside.text(0.98, 0.98, words, **look)
         beside.axhline(0.0, color="black", lw=0.8)
         beside.tick_params(axis="y", labelleft=False)
         beside.tick_params(axis="x", labelsize="small")
-        beside.set_xlabel("records")
+        beside.set_xlabel(what)
         plain(beside)
 
 

@@ -9,8 +9,20 @@ import numpy as np
 
 from .._trace import Trace
 from ..experts._validation import Floats
-from ..streams._batches import import_extra
-from ._axes import MOST_RECORDS, edges, height_of_rows, label_rows, label_time, legend, plain, rows_that_fit
+from ._axes import (
+    MOST_RECORDS,
+    edges,
+    height_of_rows,
+    label_rows,
+    label_time,
+    legend,
+    number,
+    plain,
+    powers_of_ten,
+    rows_that_fit,
+    split,
+    write_beside,
+)
 from ._base import TraceDisplay
 from ._look import MIXTURE, OTHERS, UNIFORM, Look, mean_called, others_called, sum_called
 
@@ -57,17 +69,16 @@ class CumulativeLossDisplay(TraceDisplay):
 
     def _draw(self, ax: Any, look: Look) -> None:
         trace = self.trace
-        divider = import_extra("mpl_toolkits.axes_grid1", "pictures", "plot").make_axes_locatable(ax)
-        self.regret_ax_ = divider.append_axes("bottom", size="60%", pad=0.15, sharex=ax)
+        self.regret_ax_ = split(ax, (3, 2), below=True)
         charged = np.where(np.isnan(trace.losses), trace.loss[:, np.newaxis], trace.losses)
         mixture, of_experts = self._summed(trace.loss), self._summed(charged)
         best = int(of_experts[-1].argmin())
         chosen = _picked(len(trace.ends))
         at = edges(trace)[chosen]
         self.lines_ = {}
+        top = 1.05 * max(mixture[-1], of_experts[-1, look.named].max())
         for expert in look.others:
-            label = others_called(len(look.others)) if expert == look.others[0] else None
-            look_of = {"color": OTHERS, "lw": 0.8, "zorder": 1.5, "label": label}
+            look_of = {"color": OTHERS, "lw": 0.8, "zorder": 1.5, "label": self._others_called(look, of_experts, top)}
             (self.lines_[trace.names[expert]],) = ax.plot(at, of_experts[chosen, expert], **look_of)
         for expert in look.named[::-1]:
             look_of = {"color": look.colour(expert), "lw": 1.4, "zorder": 2, "label": look.names[expert]}
@@ -76,18 +87,25 @@ class CumulativeLossDisplay(TraceDisplay):
         against[f"best expert ({look.names[best]})"] = of_experts[:, best], look.colour(best), "-"
         if trace.uniform is not None:
             uniform = self._summed(trace.uniform)
+            top = max(top, 1.05 * uniform[-1])
             look_of = {"color": UNIFORM, "ls": "--", "lw": 1.6, "zorder": 3, "label": "plain mean"}
             (self.lines_["plain mean"],) = ax.plot(at, uniform[chosen], **look_of)
             against["plain mean"] = uniform, UNIFORM, "--"
-        for number, (name, losses) in enumerate((self.oracles or {}).items()):
-            style = _ORACLE_STYLES[number % len(_ORACLE_STYLES)]
+        for nth, (name, losses) in enumerate((self.oracles or {}).items()):
+            style = _ORACLE_STYLES[nth % len(_ORACLE_STYLES)]
             against[str(name)] = self._summed(np.asarray(losses)), "black", style
         (self.lines_["mixture"],) = ax.plot(at, mixture[chosen], color=MIXTURE, lw=2.0, zorder=4, label="mixture")
         self.regret_lines_ = {}
         for name, (summed, colour, style) in against.items():
             look_of = {"color": colour, "ls": style, "lw": 1.6, "label": name}
             (self.regret_lines_[name],) = self.regret_ax_.plot(at, (mixture - summed)[chosen], **look_of)
+        ax.set_ylim(0.0, top if top > 0.0 else None)
         self._dress(ax, look)
+
+    def _others_called(self, look: Look, of_experts: Floats, top: float) -> str:
+        """The others do not stretch the axis: a few that are far off would press all else to the ground."""
+        beyond = int((of_experts[-1, look.others] > top).sum())
+        return others_called(len(look.others)) + (f" ({beyond} off the scale)" if beyond else "")
 
     def _summed(self, losses: Floats) -> Floats:
         """Sums of means over records, from 0 on."""
@@ -97,7 +115,8 @@ class CumulativeLossDisplay(TraceDisplay):
     def _dress(self, ax: Any, look: Look) -> None:
         below = self.regret_ax_
         ax.set(ylabel=sum_called(self.trace.loss_name), title="Cumulative loss, and regret")
-        ax.set_ylim(0.0, None)
+        powers_of_ten(ax, "y")
+        powers_of_ten(below, "y")
         below.set_ylabel("regret")
         below.axhline(0.0, color="0.6", lw=0.8, zorder=1)
         label_time(below, self.trace, means=False)
@@ -109,8 +128,7 @@ class CumulativeLossDisplay(TraceDisplay):
         first = [lines["mixture"], *([lines["plain mean"]] if "plain mean" in lines else [])]
         others = [lines[self.trace.names[look.others[0]]]] if look.others else []
         legend(ax, [*first, *(lines[self.trace.names[expert]] for expert in look.named), *others])
-        legend(below, list(self.regret_lines_.values()))
-        below.get_legend().set_title("mixture against", {"size": "small"})
+        legend(below, list(self.regret_lines_.values()), "mixture against")
 
 
 def _picked(n_records: int) -> Any:
@@ -151,28 +169,28 @@ class AverageLossDisplay(TraceDisplay):
         parts = total / trace.counts.sum()
         labels = [look.names[expert] + ("" if parts[expert] == 1 else _awake(parts[expert])) for expert in shown]
         values = [float(means[expert]) for expert in shown]
-        written = [f"{value:.4g}" for value in values]
+        written = [number(value) for value in values]
         colours = [look.colour(expert) for expert in shown]
         if rest:
             labels.append(others_called(len(rest)))
-            values.append(float(np.median(means[rest])))
-            written.append(f"{means[rest].min():.4g} to {means[rest].max():.4g}")
+            values.append(float(means[rest].min()))  # not their mean, which a single bad one would make the longest bar
+            written.append(f"{number(means[rest].min())} to {number(means[rest].max())}")
             colours.append(OTHERS)
         bars = ax.barh(range(len(values)), values, color=colours, height=0.7)
         self.bars_ = list(bars)
-        ax.bar_label(bars, written, padding=3, fontsize="x-small", color="0.25")
+        write_beside(ax, written, "")
         marks = {"mixture": (trace.loss, MIXTURE, "-")}
         if trace.uniform is not None:
             marks["plain mean"] = trace.uniform, UNIFORM, "--"
         lines = []
         for name, (losses, colour, style) in marks.items():
             mean = float(np.average(losses, weights=trace.counts))
-            lines.append(ax.axvline(mean, color=colour, ls=style, lw=1.6, label=f"{name}: {mean:.4g}"))
+            lines.append(ax.axvline(mean, color=colour, ls=style, lw=1.6, label=f"{name}: {number(mean)}"))
         ax.legend(handles=lines, loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False, fontsize="small")
         label_rows(ax, labels)
         ax.set_xlabel(mean_called(trace.loss_name))
         ax.set_title("Average loss of each expert", pad=24)
-        ax.margins(x=0.15)
+        powers_of_ten(ax, "x")
 
 
 def _awake(part: float) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._trace import Trace
-from ._axes import MOST_RECORDS, edges, height_of_rows, label_rows, label_time, rows_that_fit
+from ._axes import MOST_RECORDS, edges, height_of_rows, label_rows, label_time, rows_that_fit, write_beside
 from ._base import TraceDisplay
 from ._look import Look, others_called
 
@@ -55,16 +55,15 @@ class RecurrenceDisplay(TraceDisplay):
             labels.append(others_called(len(rest)))
             colours.append("0.8")
         self.leaders_ = [trace.names[expert] for expert in _firsts(leaders)]
-        self.bars_ = []
+        self.bars_, words = [], []
         for row, (group, colour) in enumerate(zip(groups, colours, strict=True)):
             starts, ends = _stretches(group)
             spans = list(zip(at[starts], at[ends] - at[starts], strict=True))
             ax.axhline(row, color="0.9", lw=0.8, zorder=1)
             self.bars_.append(ax.broken_barh(spans, (row - 0.38, 0.76), color=colour, lw=0.3, zorder=2))
             part = trace.counts[group].sum() / trace.counts.sum()
-            words = f"{part:.0%}, {len(starts)}×" if part >= 0.005 else f"< 1%, {len(starts)}×"
-            place = {"xytext": (4, 0), "textcoords": "offset points", "va": "center", "annotation_clip": False}
-            ax.annotate(words, (1.0, row), xycoords=("axes fraction", "data"), fontsize="x-small", **place)
+            words.append(f"{part:.0%}, {len(starts)}×" if part >= 0.005 else f"< 1%, {len(starts)}×")
+        write_beside(ax, words, "led, stints")
         label_rows(ax, labels)
         label_time(ax, trace)
         ax.set_title("Who leads when")
