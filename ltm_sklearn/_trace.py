@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._history import Record
+from ._river_models import last_step
 from .experts._validation import Floats
 
 #: Of a record over which many snapshots came and went, the weightiest experts are taken, at most so many.
@@ -109,6 +110,24 @@ def _means(values: Floats, counts: NDArray[Any], starts: NDArray[np.intp]) -> Fl
     totals = np.add.reduceat(shares, starts, axis=0)
     sums = np.add.reduceat(shares * np.where(known, values, 0.0), starts, axis=0)
     return np.divide(sums, totals, out=np.full(sums.shape, np.nan), where=totals > 0)
+
+
+def end_of(estimator: Any) -> Any:
+    """Of a pipeline of either kind, the model at its end; any other estimator itself."""
+    steps = getattr(estimator, "steps", None)
+    return end_of(steps[-1][-1]) if isinstance(steps, list) and steps else last_step(estimator)
+
+
+def recorded(model: Any) -> Trace | None:
+    """What a model has recorded; None if nothing."""
+    last = end_of(model)
+    if getattr(last, "record", None) is None or not hasattr(last, "_trace"):
+        return None
+    try:
+        trace: Trace = last._trace()
+    except (ValueError, AttributeError):  # it has not been fitted, or has several records
+        return None
+    return trace
 
 
 def trace_of_history(records: list[Record], loss_name: str) -> Trace:

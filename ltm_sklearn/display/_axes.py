@@ -10,8 +10,10 @@ from .._trace import Trace
 from ..experts._validation import Floats
 from ..streams._batches import import_extra
 
-MOST_RECORDS = 1000  #: that are drawn; more would be narrower than a dot of the screen, so neighbours are averaged
+MOST_RECORDS = 1000  #: that are drawn as they are
+FEWER_RECORDS = 250  #: that longer runs are averaged to: of more, noise is all that one would see
 ROW_HEIGHT = 0.22  #: inches of a row of text and a bar
+LEGEND_ROW = 0.16  #: inches of an entry of a legend, at the least
 MOST_ROWS = 30  #: experts that have a row of their own
 
 
@@ -30,7 +32,7 @@ def split(ax: Any, parts: tuple[float, float], below: bool) -> Any:
     spec = ax.get_subplotspec()
     if spec is not None:
         shape, ratios, space = ((2, 1), "height_ratios", "hspace") if below else ((1, 2), "width_ratios", "wspace")
-        grid = spec.subgridspec(*shape, **{ratios: parts, space: 0.15 if below else 0.05})
+        grid = spec.subgridspec(*shape, **{ratios: parts, space: 0.05})
         ax.set_subplotspec(grid[0])
         return ax.figure.add_subplot(grid[1], **shared)
     left, bottom, width, height = ax.get_position().bounds
@@ -76,7 +78,7 @@ def powers_of_ten(ax: Any, axis: str) -> None:
 
 def number(value: float) -> str:
     """A number to read: four digits, or as many as it has before the point."""
-    return f"{value:,.0f}" if abs(value) >= 1000.0 else f"{value:.4g}"
+    return f"{value:,.0f}" if abs(value) >= 1000.0 else f"{value:#.4g}"
 
 
 # Time -------------------------------------------------------------------------------------------------------------
@@ -132,6 +134,11 @@ def _is_dates(trace: Trace) -> bool:
     return trace.times is not None and np.asarray(trace.times).dtype.kind == "M"
 
 
+def to_draw(trace: Trace) -> Trace:
+    """The records to draw, few enough to be seen."""
+    return trace.thinned(FEWER_RECORDS) if len(trace.ends) > MOST_RECORDS else trace
+
+
 # Drawing ----------------------------------------------------------------------------------------------------------
 
 
@@ -157,17 +164,12 @@ def write_beside(ax: Any, words: list[str], head: str) -> None:
 
 
 def legend(ax: Any, handles: list[Any], title: str | None = None) -> None:
-    """Beside the axes where the figure makes room for it, otherwise in them."""
-    if ax.figure.get_layout_engine() is not None:
+    """Beside the axes where the figure makes room for it and they are tall enough, otherwise in them."""
+    height = ax.get_window_extent().height / ax.figure.dpi
+    place: dict[str, Any]
+    if ax.figure.get_layout_engine() is not None and LEGEND_ROW * (len(handles) + (title is not None)) < height:
         place = {"loc": "center left", "bbox_to_anchor": (1.01, 0.5), "frameon": False, "fontsize": "small"}
     else:
         place = {"loc": "best", "fontsize": "x-small", "ncols": 1 + len(handles) // 6, "framealpha": 0.85}
-    ax.legend(
-        handles=handles,
-        borderaxespad=0.3,
-        handlelength=1.4,
-        title=title,
-        title_fontsize="small",
-        alignment="left",
-        **place,
-    )
+    words = {"title": title, "title_fontsize": "small", "alignment": "left"}
+    ax.legend(handles=handles, borderaxespad=0.3, handlelength=1.4, **words, **place)

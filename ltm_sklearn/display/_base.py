@@ -5,8 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any, Self
 
-from .._river_models import last_step
-from .._trace import Trace
+from .._trace import Trace, end_of
 from ._axes import axes_of
 from ._look import Look
 
@@ -30,7 +29,7 @@ class TraceDisplay(ABC):
         **which
             Of an estimator that has several records, which one.
         """
-        last = _last_step(estimator)
+        last = end_of(estimator)
         if not hasattr(last, "_trace"):
             kind = type(last).__name__
             raise TypeError(f"a {kind} keeps no history to draw; the estimators of ltm_sklearn do, with record=")
@@ -76,11 +75,3 @@ class TraceDisplay(ABC):
 
     @abstractmethod
     def _draw(self, ax: Any, look: Look) -> None: ...
-
-
-def _last_step(estimator: Any) -> Any:
-    """Of a pipeline of either kind, the model at its end."""
-    steps = getattr(estimator, "steps", None)
-    if isinstance(steps, list) and steps:
-        return _last_step(steps[-1][-1])
-    return last_step(estimator)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from .._trace import Trace
 from ..experts._validation import Floats
-from ._axes import MOST_RECORDS, draw_stack, edges, label_time, legend, moments, plain, rows_of_means, split
+from ._axes import draw_stack, edges, label_time, legend, moments, plain, rows_of_means, split, to_draw
 from ._base import TraceDisplay
 from ._look import PALETTE, Look
 
@@ -43,7 +43,7 @@ class ContributionDisplay(TraceDisplay):
         super().__init__(_with_numbers(trace, "contributions"))
 
     def _draw(self, ax: Any, look: Look) -> None:
-        trace = self.trace.thinned(MOST_RECORDS)
+        trace = to_draw(self.trace)
         assert trace.forecasts is not None
         assert trace.predictions is not None
         awake = ~np.isnan(trace.forecasts)
@@ -138,7 +138,14 @@ class ResidualDisplay(TraceDisplay):
             inside = residuals[(residuals >= ax.get_ylim()[0]) & (residuals <= ax.get_ylim()[1])]
             beside.hist(inside, bins=_bins(inside), orientation="horizontal", color=PALETTE[0], alpha=0.75)
             words = f"mean {residuals.mean():.3g}\nsd {residuals.std():.3g}"
-            look = {"transform": beside.transAxes, "ha": "right", "va": "top", "fontsize": "small"}
+            look = {
+                "transform": beside.transAxes,
+                "ha": "right",
+                "va": "top",
+                "fontsize": "small",
+                "backgroundcolor": "white",
+                "zorder": 3,
+            }
             beside.text(0.98, 0.98, words, **look)
         beside.axhline(0.0, color="black", lw=0.8)
         beside.tick_params(axis="y", labelleft=False)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._trace import Trace
-from ._axes import MOST_RECORDS, edges, height_of_rows, label_rows, label_time, rows_that_fit, write_beside
+from ._axes import edges, height_of_rows, label_rows, label_time, rows_that_fit, to_draw, write_beside
 from ._base import TraceDisplay
 from ._look import Look, others_called
 
@@ -35,10 +35,10 @@ class RecurrenceDisplay(TraceDisplay):
     """
 
     def _size(self) -> tuple[float, float]:
-        return 9.0, height_of_rows(len(_firsts(_leaders(self.trace))) + 2)
+        return 9.0, height_of_rows(len(_firsts(_leaders(to_draw(self.trace)))) + 2)
 
     def _draw(self, ax: Any, look: Look) -> None:
-        trace = self.trace.thinned(MOST_RECORDS)
+        trace = to_draw(self.trace)
         at, leaders = edges(trace), _leaders(trace)
         rows = _firsts(leaders)
         n_shown = rows_that_fit(ax, len(rows))

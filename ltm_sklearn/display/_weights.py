@@ -8,7 +8,6 @@ import numpy as np
 
 from ..experts._validation import Floats
 from ._axes import (
-    MOST_RECORDS,
     draw_stack,
     edges,
     height_of_rows,
@@ -18,6 +17,7 @@ from ._axes import (
     plain,
     rows_of_means,
     rows_that_fit,
+    to_draw,
 )
 from ._base import TraceDisplay
 from ._look import OTHERS, ROUNDING, Look, others_called
@@ -42,7 +42,7 @@ class WeightStackDisplay(TraceDisplay):
     """
 
     def _draw(self, ax: Any, look: Look) -> None:
-        trace = self.trace.thinned(MOST_RECORDS)
+        trace = to_draw(self.trace)
         layers, labels, colours = look.layers(trace.weights)
         missing = np.maximum(1.0 - layers.sum(axis=0), 0.0)  # of experts that are not in the records
         if look.others:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from numpy.typing import NDArray
 
+from .._trace import Trace
 from ..experts._validation import Floats
 from ..streams import Segment
 from ..streams._batches import import_extra
@@ -34,6 +35,8 @@ class PrequentialResult:
         Changes of the concept, and how many of them brought back an old one.
     n_compared : int
         Rows in which all models had an answer: those that regret is about.
+    traces : dict
+        By model, what those with ``record=`` recorded; :mod:`ltm_sklearn.display` draws it.
     """
 
     n_rows: int
@@ -49,6 +52,7 @@ class PrequentialResult:
     losses: dict[Any, float]
     comparators: dict[str, float]
     n_compared: int
+    traces: dict[Any, Trace] = field(default_factory=dict)
 
     def frame(self) -> Any:
         """A pandas frame with one row for each model."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from time import perf_counter_ns
 from typing import Any
 
 from numpy.typing import NDArray
 
 from .._river_models import last_step
+from .._trace import recorded
 from .._values import is_known, is_number
 from ..experts._validation import Floats
 from ..streams._batches import Batch, joined, part
@@ -71,7 +73,10 @@ class Run:
             name: {f"{what}_seconds": self._nanoseconds[name, what] / 1e9 for what in ("predict", "learn")}
             for name in self._contestants
         }
-        return self._books.result(seconds, concept_names)
+        traces = {
+            name: trace for name, each in self._contestants.items() if (trace := recorded(each.model)) is not None
+        }
+        return replace(self._books.result(seconds, concept_names), traces=traces)
 
     def _rows(self, batch: Batch, first: int) -> Rows:
         """Rows in all forms that are wanted, so that no model's time includes their making."""
