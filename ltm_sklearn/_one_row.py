@@ -94,8 +94,7 @@ def _new_target_row(kernel: Any, seats: tuple[Any, ...], score: TargetScore) -> 
     slopes = {losses.Squared: lambda _: None, losses.Absolute: lambda _: (1.0, 1.0), losses.Pinball: _pinball_slopes}
     if type(score.loss) not in slopes:
         return None
-    fading = float(np.exp(-1.0 / losses.RANGE_MEMORY))
-    limits = losses.MARGIN, losses.RANGE_GROWTH, fading, losses.LARGEST
+    limits = losses.MARGIN, losses.RANGE_GROWTH, losses.FADING, losses.LARGEST, losses.ROUNDING_OF_MIXTURE
     return kernel.TargetRow(*seats, score, slopes[type(score.loss)](score.loss), *limits)
 
 

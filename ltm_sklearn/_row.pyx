@@ -4,7 +4,7 @@
 As usual is: every expert answers, and with numbers. Otherwise a row says so before anything has changed.
 """
 
-from libc.math cimport INFINITY, isfinite, log
+from libc.math cimport INFINITY, fabs, isfinite, log
 
 from ._classes cimport blend_loss, brier, likeliest, mistake, rival
 from ._softmax cimport stack_chances, stack_inputs, stack_step
@@ -57,7 +57,7 @@ cdef class Voice:
             self.algorithm.update(self.charged_array)
             self.weights = self.algorithm._current_weights()
             return
-        self.rounds.learn(&self.charged[0])
+        self.rounds.learn(&self.charged[0], NULL)
         for i in range(self.weights.shape[0]):
             self.weights[i] = self.rounds.m.played[i]
 
@@ -292,16 +292,17 @@ cdef class TargetRow(Row):
 
     cdef object score
     cdef bint squared
-    cdef double above, below, margin, growth, fading, largest
+    cdef double above, below, margin, growth, fading, largest, rounding
     cdef double low, high
 
     def __init__(self, asks, learns, live, voices, between, accounts, score, slopes, double margin, double growth,
-                 double fading, double largest):
+                 double fading, double largest, double rounding):
         super().__init__(asks, learns, live, voices, between, accounts, 1)
         self.score = score
         self.squared = slopes is None
         self.above, self.below = (0.0, 0.0) if slopes is None else slopes
         self.margin, self.growth, self.fading, self.largest = margin, growth, fading, largest
+        self.rounding = rounding
         self.widen()
 
     cdef widen(self):
@@ -322,6 +323,10 @@ cdef class TargetRow(Row):
 
     cdef double bounded(self, double value) noexcept:
         return min(max(value, -self.largest), self.largest)
+
+    cdef double apart(self, double said, double mixture) noexcept:
+        cdef double difference = self.bounded(said - mixture)
+        return 0.0 if fabs(difference) <= self.rounding * max(fabs(said), fabs(mixture)) else difference
 
     cdef double lost(self, double error) noexcept:
         if self.squared:
@@ -350,7 +355,7 @@ cdef class TargetRow(Row):
         slope = self.slope(mixture - target)
         for i in range(self.n_experts):
             self.losses[i] = self.lost(self.said[i, 0] - target)
-            voice.charged[i] = self.bounded(slope * self.bounded(self.said[i, 0] - mixture))
+            voice.charged[i] = self.bounded(slope * self.apart(self.said[i, 0], mixture))
             least, most = min(least, voice.charged[i]), max(most, voice.charged[i])
         widest = self.score.widest_gap
         beyond = most - least

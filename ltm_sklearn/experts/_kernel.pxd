@@ -43,4 +43,4 @@ cdef class MemoryRounds:
     cdef bint avx2
 
     cdef double *part(self, rows, Py_ssize_t stride, Py_ssize_t n_rows) except? NULL
-    cdef void learn(self, const double *losses) noexcept
+    cdef void learn(self, const double *losses, const double *awake) noexcept nogil

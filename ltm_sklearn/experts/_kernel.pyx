@@ -180,12 +180,12 @@ cdef class MemoryRounds:
         for i in range(row.shape[0]):
             if not (row[i] >= 0.0 and row[i] <= 1.0):
                 return False
-        self.learn(&row[0])
+        self.learn(&row[0], NULL)
         return True
 
-    cdef void learn(self, const double *losses) noexcept:
-        """Learn one round in which all are awake and all losses are in [0, 1]."""
-        ltm_run(&self.m, losses, NULL, NULL, 1, self.avx2)
+    cdef void learn(self, const double *losses, const double *awake) noexcept nogil:
+        """Learn one round whose losses are in [0, 1]; ``awake`` is NULL if all are."""
+        ltm_run(&self.m, losses, awake, NULL, 1, self.avx2)
 
 
 def share_rounds(const double[:, ::1] losses, const double[:, ::1] awake, weights, memory, double rate,

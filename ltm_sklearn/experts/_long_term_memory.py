@@ -242,3 +242,9 @@ class PatientMemory(LongTermMemory):
     """With slow trackers only: for choices that a short run of luck should not decide."""
 
     _tracker_rates = TRACKER_RATES[:2]
+
+
+class SteadyMemory(LongTermMemory):
+    """With slow trackers and one of middling pace: for choices among mixtures, whose losses differ little."""
+
+    _tracker_rates = TRACKER_RATES[:3]

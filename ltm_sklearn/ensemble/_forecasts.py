@@ -1,0 +1,395 @@
+"""Tables of forecasts as people have them: frames with an expert a column, and arrays; checked, with names for codes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import _check_feature_names, check_array, check_consistent_length, validate_data
+
+from .._panel import Table
+from .._rows import column_names, default_names
+from .._timetable import Integers
+from ..experts._validation import Floats, as_floats
+from ._times import Times, calendar_part, times_of
+from ._validation import check_weights, require
+
+
+@dataclass
+class Vocabulary:
+    """What has been seen so far: names, and where each series stands."""
+
+    experts: list[Any] = field(default_factory=list)
+    columns: list[Any] = field(default_factory=list)  #: all of the frames
+    outputs: list[Any] = field(default_factory=list)  #: names of the outputs, where the columns have two levels
+    n_outputs: int = 1
+    flat: bool = True  #: whether targets have one dimension
+    named: bool = False  #: whether tables are frames
+    series: dict[Any, int] = field(default_factory=dict)
+    groups: dict[Any, int] = field(default_factory=dict)
+    last_block: dict[int, Any] = field(default_factory=dict)  #: of each series
+    last_time: dict[int, Any] = field(default_factory=dict)
+
+    def copy(self) -> Vocabulary:
+        """One that can be changed."""
+        return Vocabulary(**{name: value.copy() if hasattr(value, "copy") else value for name, value in vars(self).items()})
+
+
+class Reading(NamedTuple):
+    """What was read."""
+
+    table: Table
+    times: NDArray[Any] | None  #: for pictures
+    vocabulary: Vocabulary
+
+
+class Reader:
+    """Reads tables for an estimator, whose parameters say which columns are no experts.
+
+    Nothing of the estimator changes but scikit-learn's own ``n_features_in_`` and ``feature_names_in_``; what was
+    learned about names comes back as a new vocabulary.
+    """
+
+    def __init__(self, estimator: Any, known: Vocabulary | None) -> None:
+        self.estimator, self.first = estimator, known is None
+        self.known = Vocabulary() if known is None else known.copy()
+        self.special = {
+            which: name
+            for which in ("series", "group", "block", "time")
+            if (name := getattr(estimator, which)) is not None and not (which == "block" and not isinstance(name, str))
+        }
+
+    def read(self, X: Any, y: Any = None, sample_weight: Any = None, awake: Any = None, learn: bool = True) -> Reading:
+        """Forecasts, with targets if they are to be learned."""
+        if learn:
+            require(self.estimator, y)
+        names = column_names(X)
+        forecasts = self._array(X, learn) if names is None else self._frame(X, names, learn)
+        n_rows = len(forecasts)
+        targets = self._targets(y, n_rows) if learn else np.full((n_rows, self.known.n_outputs), np.nan)
+        forecasts = self._outputs(forecasts)
+        times = self._times(X, names)
+        series = self._codes(X, "series", self.known.series)
+        groups = self._groups(X, names, times)
+        if learn and times is not None and "time" in self.special:
+            self._check_times(times, series)
+        blocks = self._blocks(X, series) if learn and "block" in self.special else None
+        confidences = self._confidences(awake, forecasts)
+        self._check_forecasts(forecasts, confidences, times)
+        weights = check_weights(sample_weight, forecasts[:, :, 0])
+        if weights is not None:
+            weights = weights / weights.max()
+        table = Table(forecasts, targets, confidences, weights, series, groups, blocks)
+        return Reading(table, None if times is None else times.shown, self.known)
+
+    # Forecasts ------------------------------------------------------------------------------------------------------
+
+    def _array(self, X: Any, learn: bool) -> Floats:
+        if self.special:
+            which, name = next(iter(self.special.items()))
+            if not (which == "group" and self.first):
+                raise ValueError(f"{which}={name!r} is the name of a column: the forecasts must be a frame")
+            raise ValueError(f"{which}={name!r} needs a frame, with such a column or with times")
+        checks: dict[str, Any] = {"dtype": np.float64, "ensure_all_finite": False, "allow_nd": True}
+        if self.known.named:
+            _check_feature_names(self.estimator, X, reset=False)  # which warns
+            values = check_array(X, estimator=self.estimator, input_name="X", **checks)
+        else:
+            values = validate_data(self.estimator, X, reset=self.first and learn, **checks)
+        if values.ndim > 3:
+            raise ValueError(f"forecasts have shape {values.shape}; it should be (rows, experts) or (rows, experts, outputs)")
+        if self.first:
+            self.known.experts = default_names(values.shape[1])
+        elif values.shape[1] != len(self.known.experts):
+            raise ValueError(f"X has {values.shape[1]} experts, but there are {len(self.known.experts)}: {self.known.experts}")
+        return np.ascontiguousarray(values if values.ndim == 3 else values[:, :, np.newaxis])
+
+    def _frame(self, X: Any, names: list[Any], learn: bool) -> Floats:
+        doubled = [name for at, name in enumerate(names) if name in names[:at]]
+        if doubled:
+            raise ValueError(f"there are two columns {doubled[0]!r}")
+        if not self.first and not self.known.named:
+            raise ValueError("the forecasts were an array without names so far, and are a frame now")
+        no_experts = set(self.special.values())
+        experts = [name for name in names if _flat(name) not in no_experts]
+        if not experts:
+            raise ValueError(f"there is no column of forecasts among {names!r}")
+        values = np.column_stack([_numbers(X, name) for name in experts])
+        if len(values) == 0:
+            raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
+        pairs = [_flat(name) for name in experts]
+        two_levels = [isinstance(pair, tuple) for pair in pairs]
+        if any(two_levels):
+            if not all(two_levels) or any(len(pair) != 2 for pair in pairs):
+                raise ValueError(f"columns must be experts, or pairs of expert and output, all of them; got {pairs!r}")
+            table = self._two_levels(values, pairs)
+        else:
+            self._meet([str(pair) if isinstance(pair, np.str_) else pair for pair in pairs])
+            table = np.full((len(values), len(self.known.experts), 1), np.nan)
+            table[:, [self.known.experts.index(pair) for pair in pairs], 0] = values
+        if learn:
+            self._meet_columns(names)
+        return table
+
+    def _two_levels(self, values: Floats, pairs: list[tuple[Any, Any]]) -> Floats:
+        """Forecasts (n_rows, n_experts, n_outputs) from columns that are pairs of both."""
+        quantiles = self.estimator.quantiles
+        if quantiles is not None:
+            pairs = [(expert, _level(output, quantiles)) for expert, output in pairs]
+            outputs = [float(level) for level in quantiles]
+        else:
+            outputs = self.known.outputs or list(dict.fromkeys(output for _, output in pairs))
+        unknown = [pair for pair in pairs if pair[1] not in outputs]
+        if unknown:
+            raise ValueError(f"column {unknown[0]!r} is of an output that is none of {outputs!r}")
+        self.known.outputs = outputs
+        self._meet(list(dict.fromkeys(expert for expert, _ in pairs)))
+        table = np.full((len(values), len(self.known.experts), len(outputs)), np.nan)
+        for at, (expert, output) in enumerate(pairs):
+            table[:, self.known.experts.index(expert), outputs.index(output)] = values[:, at]
+        return table
+
+    def _meet(self, experts: list[Any]) -> None:
+        """Those that are new take the last seats."""
+        self.known.named = True
+        self.known.experts = self.known.experts + [name for name in experts if name not in self.known.experts]
+
+    def _meet_columns(self, names: list[Any]) -> None:
+        self.known.columns = self.known.columns + [name for name in names if name not in self.known.columns]
+        self.estimator.n_features_in_ = len(self.known.columns)
+        if all(isinstance(name, str) for name in self.known.columns):
+            self.estimator.feature_names_in_ = np.array(self.known.columns, dtype=object)
+
+    def _outputs(self, forecasts: Floats) -> Floats:
+        """Forecasts for each output; where there is one for all, they say the same for each."""
+        n_outputs = self.known.n_outputs
+        if forecasts.shape[2] == 1 and n_outputs > 1:
+            return np.repeat(forecasts, n_outputs, axis=2)
+        if forecasts.shape[2] != n_outputs:
+            what = "quantiles" if self.estimator.quantiles is not None else "targets"
+            raise ValueError(f"there are forecasts of {forecasts.shape[2]} outputs, and {n_outputs} {what}")
+        return forecasts
+
+    def _check_forecasts(self, forecasts: Floats, awake: Floats | None, times: Times | None) -> None:
+        infinite = np.isinf(forecasts)
+        if infinite.any():
+            row, expert, _ = np.argwhere(infinite)[0]
+            raise ValueError(f"{self._column(expert)} is infinite in {_row(row, times)}; NaN says that there is no forecast")
+        silent = np.isnan(forecasts)
+        if awake is not None:
+            silent |= (awake == 0.0)[:, :, np.newaxis]
+        nobody = silent.all(axis=1).any(axis=1)
+        if nobody.any():
+            row = int(nobody.argmax())
+            raise ValueError(
+                f"no expert has a forecast in {_row(row, times)}: leave such rows out, or add a column that always has one"
+            )
+
+    def check_history(self, reading: Reading, lag: int) -> None:
+        """What cannot be right in a whole history."""
+        forecasts, series = reading.table.forecasts, reading.table.series
+        never = np.isnan(forecasts).all(axis=(0, 2))
+        if never.any():
+            raise ValueError(f"{self._column(int(never.argmax()))} has no forecast in any row")
+        longest = int(np.bincount(series).max())
+        if lag >= longest:
+            raise ValueError(f"lag={lag}, but there are only {longest} rows: no target would be known before the end")
+
+    def _column(self, expert: int) -> str:
+        name = self.known.experts[expert]
+        return f"column {name!r}" if self.known.named else f"column {expert}"
+
+    # Targets, weights, confidences -----------------------------------------------------------------------------------
+
+    def _targets(self, y: Any, n_rows: int) -> Floats:
+        quantiles = self.estimator.quantiles
+        if hasattr(y, "columns") and self.known.outputs and quantiles is None:
+            labels = list(y.columns)
+            if sorted(map(str, labels)) != sorted(map(str, self.known.outputs)):
+                raise ValueError(f"y has the columns {labels!r}, and the forecasts are of {self.known.outputs!r}")
+            y = y[self.known.outputs]
+        values: Floats = check_array(
+            y, ensure_2d=False, dtype=np.float64, ensure_all_finite=False, input_name="y", estimator=self.estimator
+        )
+        if values.ndim not in (1, 2):
+            raise ValueError(f"y has shape {values.shape}; it should be (rows,) or (rows, targets)")
+        flat = values.ndim == 1
+        values = values.reshape(len(values), -1)
+        unknown = ~np.isfinite(values).all(axis=1)
+        if unknown.any():
+            row = int(unknown.argmax())
+            bad = values[row][~np.isfinite(values[row])][0]
+            what = "NaN" if np.isnan(bad) else "infinity"
+            raise ValueError(f"y contains {what} in row {row}: leave out rows whose target is not known yet")
+        check_consistent_length(values, range(n_rows))
+        for loss in self.estimator._losses(1 if quantiles is None else len(quantiles)).losses:
+            if hasattr(loss, "check_targets"):
+                loss.check_targets(values)
+        if quantiles is not None:
+            if values.shape[1] != 1:
+                raise ValueError(f"with quantiles there is one target; y has shape {values.shape}")
+            values = np.repeat(values, len(quantiles), axis=1)
+            flat = False
+        if self.first:
+            self.known.n_outputs, self.known.flat = values.shape[1], flat
+        elif values.shape[1] != self.known.n_outputs:
+            raise ValueError(f"y has {values.shape[1]} targets, but there were {self.known.n_outputs}")
+        return values
+
+    def _confidences(self, awake: Any, forecasts: Floats) -> Floats | None:
+        if awake is None:
+            return None
+        values = as_floats(awake, "awake")
+        if values.shape != forecasts.shape[:2]:
+            raise ValueError(f"awake has shape {values.shape}, but there are {forecasts.shape[:2]} rows and experts")
+        inside = (values >= 0.0) & (values <= 1.0)
+        if not inside.all():
+            row, expert = np.argwhere(~inside)[0]
+            raise ValueError(f"awake must lie in [0, 1]: {self._column(expert)} has {values[row, expert]} in row {row}")
+        return values
+
+    # Series, groups, blocks, times ------------------------------------------------------------------------------------
+
+    def _special(self, X: Any, which: str) -> Any:
+        """A column that is no expert."""
+        name = self.special[which]
+        found = [column for column in column_names(X) or [] if _flat(column) == name]
+        if not found:
+            raise ValueError(f"there is no column {name!r} ({which}=) among {column_names(X)!r}")
+        return X[found[0]]
+
+    def _codes(self, X: Any, which: str, codes: dict[Any, int]) -> Integers:
+        if which not in self.special:
+            codes.setdefault(None, 0)
+            return np.zeros(len(X), dtype=np.int64)
+        return _coded(self._special(X, which), codes, f"column {self.special[which]!r} ({which}=)")
+
+    def _groups(self, X: Any, names: list[Any] | None, times: Times | None) -> Integers:
+        if "group" not in self.special:
+            return np.zeros(len(X), dtype=np.int64)
+        name = self.special["group"]
+        derived = None if any(_flat(column) == name for column in names or []) else calendar_part(name, times)
+        if derived is None:
+            return self._codes(X, "group", self.known.groups)
+        return _coded(derived, self.known.groups, f"group={name!r}")
+
+    def _times(self, X: Any, names: list[Any] | None) -> Times | None:
+        if "time" in self.special and any(_flat(column) == self.special["time"] for column in names or []):
+            return times_of(self._special(X, "time"), f"column {self.special['time']!r} (time=)")
+        if names is not None and hasattr(X, "index") and getattr(X.index, "dtype", np.dtype(int)).kind == "M":
+            return times_of(X.index, "the index")
+        if "time" in self.special and names is not None:
+            if not self.first and "time" not in names:
+                return None  # to predict, times are not needed
+            self._special(X, "time")
+        return None
+
+    def _check_times(self, times: Times, series: Integers) -> None:
+        """Times go up in each series, and go on from the last call."""
+        order = np.argsort(series, kind="stable")
+        sorted_series, keys = series[order], times.order[order]
+        same = sorted_series[1:] == sorted_series[:-1]
+        wrong = same & ~(keys[1:] > keys[:-1])
+        heads = np.flatnonzero(np.append(True, ~same))
+        for at in heads.tolist():
+            code = int(sorted_series[at])
+            if code in self.known.last_time and not keys[at] > self.known.last_time[code]:
+                raise ValueError(self._time_error(times, int(order[at]), code, "was there before, in an earlier call"))
+        if wrong.any():
+            at = int(wrong.argmax()) + 1
+            again = "is there twice" if keys[at] == keys[at - 1] else f"comes after {times.shown[order[at - 1]]}"
+            raise ValueError(self._time_error(times, int(order[at]), int(sorted_series[at]), again))
+        ends = np.append(heads[1:], len(series)) - 1
+        self.known.last_time.update(zip(sorted_series[ends].tolist(), keys[ends], strict=True))
+
+    def _time_error(self, times: Times, row: int, code: int, what: str) -> str:
+        label = next(label for label, each in self.known.series.items() if each == code)
+        of_series = "" if "series" not in self.special else f" of series {label!r}"
+        return f"column {self.special['time']!r}: the time {times.shown[row]} of row {row}{of_series} {what}"
+
+    def _blocks(self, X: Any, series: Integers) -> Integers:
+        labels: dict[Any, int] = {}
+        codes = _coded(self._special(X, "block"), labels, f"column {self.special['block']!r} (block=)")
+        names = list(labels)
+        order = np.argsort(series, kind="stable")
+        heads = order[np.flatnonzero(np.diff(series[order], prepend=-1))]
+        tails = order[np.append(np.flatnonzero(np.diff(series[order])), len(order) - 1)]
+        for row in heads.tolist():
+            code = int(series[row])
+            if code in self.known.last_block and self.known.last_block[code] == names[codes[row]]:
+                raise ValueError(f"row {row} goes on with block {names[codes[row]]!r}: hand in all rows of a block in one call")
+        self.known.last_block.update({int(series[row]): names[codes[row]] for row in tails.tolist()})
+        return codes
+
+
+def _flat(name: Any) -> Any:
+    """A column's name; of two levels, of which the second is empty, the first."""
+    if isinstance(name, tuple) and len(name) > 1 and not any(str(part) for part in name[1:]):
+        return name[0]
+    return name
+
+
+def _level(output: Any, quantiles: Any) -> float:
+    """The quantile that a column is of."""
+    try:
+        level = float(output)
+    except (TypeError, ValueError):
+        raise ValueError(f"columns must be pairs of expert and quantile; got {output!r} for a quantile") from None
+    near = [float(each) for each in quantiles if abs(float(each) - level) < 1e-9]
+    if not near:
+        raise ValueError(f"there are forecasts of quantile {level}, which is none of {list(quantiles)!r}")
+    return near[0]
+
+
+def _numbers(X: Any, name: Any) -> Floats:
+    """A column of a frame; what is missing is NaN."""
+    column = X[name]
+    try:
+        if hasattr(column, "isna") and hasattr(column, "to_numpy"):  # pandas
+            if column.dtype.kind not in "biuf":
+                raise TypeError
+            return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
+        if hasattr(column, "cast") and hasattr(column, "null_count"):  # polars, pyarrow
+            values = np.asarray(column.to_numpy())
+        else:
+            values = np.asarray(column)
+        if values.dtype.kind not in "biuf":
+            raise TypeError
+        return values.astype(np.float64)
+    except (TypeError, ValueError):
+        listed = column.to_list() if hasattr(column, "to_list") else list(column)
+        for row, value in enumerate(listed):
+            if value is not None and not isinstance(value, int | float | np.number):
+                raise ValueError(f"column {name!r} is not numeric: row {row} has {value!r}") from None
+        return np.array([np.nan if value is None else float(value) for value in listed])
+
+
+def _coded(values: Any, codes: dict[Any, int], what: str) -> Integers:
+    """Codes of labels, new ones for new labels."""
+    array = np.asarray(values)
+    unique, inverse = _factorised(array)
+    for row_of, label in unique:
+        if label is None or label != label:
+            raise ValueError(f"{what} has no value in row {row_of}")
+    new = np.array([codes.setdefault(label, len(codes)) for _, label in unique], dtype=np.int64)
+    return new[inverse]
+
+
+def _factorised(array: NDArray[Any]) -> tuple[list[tuple[int, Any]], NDArray[np.intp]]:
+    """Each label once, in the order of coming, with its first row; and which of them each row has."""
+    if array.dtype.kind == "O":
+        seen: dict[Any, tuple[int, int]] = {}
+        inverse = np.array([seen.setdefault(label, (len(seen), row))[0] for row, label in enumerate(array.tolist())])
+        return [(row, label) for label, (_, row) in seen.items()], inverse.astype(np.intp)
+    values, first, inverse = np.unique(array, return_index=True, return_inverse=True)
+    order = np.argsort(first, kind="stable")
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    labels = values[order].tolist() if array.dtype.kind != "M" else list(values[order])
+    return list(zip(first[order].tolist(), labels, strict=True)), place[inverse.ravel()]
+
+
+def _row(row: int, times: Times | None) -> str:
+    return f"row {row}" if times is None else f"row {row} ({times.shown[row]})"

@@ -1,0 +1,568 @@
+"""Combination of forecasts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import deepcopy
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from .._cells import compiled_loss
+from .._council import Council
+from .._panel import Issued, Panel, Table, plain_mean
+from .._tape import Tape
+from .._trace import Trace
+from ..experts import ExpertAlgorithm
+from ..experts._base import normalise
+from ..experts._validation import Floats, as_floats, check_count, check_number, check_option, check_prior
+from ..losses import LOSSES, OutputLosses, Pinball, loss_name
+from ._forecasts import Reader, Reading
+from ._summary import MixtureSummary, summarised
+from ._validation import unchanged_on_error
+
+
+class ExpertMixture(MultiOutputMixin, RegressorMixin, BaseEstimator):
+    """Forecasts of several models, combined by who is right now, with a memory of who was right before.
+
+    A row of ``X`` holds what the models forecast for one time, a column each; NaN says that a model has no forecast: it
+    sleeps. ``partial_fit`` is for rows whose targets have come, in the order of time. Each is scored with the weights that
+    were in force when it was *issued*: see ``block`` and ``lag``.
+
+    Parameters
+    ----------
+    algorithm : ExpertAlgorithm, optional
+        Any of :mod:`ltm_sklearn.experts`. None: a council of three, which follow one expert (``LongTermMemory``), blend all
+        (``MLPoly``) or take the plain mean, weighed by how good their mixtures have been. Without gradients:
+        ``LongTermMemory``.
+    loss : str, RegressionLoss or callable, default="squared"
+        "squared", "absolute", "percentage", "pinball", "huber", "log_cosh", or one of :mod:`ltm_sklearn.losses` with
+        parameters, as ``Huber(0.5)``. A callable takes targets and forecasts, shape (n,) both, and returns losses of
+        any scale; it may have a method ``gradient`` with the same arguments.
+    gradient : bool, default=True
+        Charge experts the linear part of the loss at the mixture, where the loss has a gradient, so that the mixture competes
+        with the best convex combination of the experts, not just with the best expert.
+    lag : int, default=0
+        Rows that pass before a row's target is known: it is issued with weights that know nothing of the ``lag`` rows
+        before it.
+    block : int or str, default=1
+        What is issued together, and learned together in one round: so many rows, or the rows between two changes of
+        the column of this name.
+    group : str, optional
+        A column, by which the weights differ; or "hour", "weekday", "month" of the times of the rows.
+    pooled : bool, default=False
+        Whether the mixture of all groups together is one more expert of each group, with half the prior.
+    series : str, optional
+        A column that says which series a row is of. Each has its own weights, blocks and lag.
+    time : str, optional
+        A column of times, which must go up in each series. Where rows have a ``DatetimeIndex`` it is known without.
+    quantiles : list of float, optional
+        Forecast these quantiles, each with its own pinball loss; they do not cross.
+    shared : bool, default=False
+        Whether several targets, or quantiles, share their weights.
+    bias : bool, default=False
+        Add two experts, above and below the plain mean by twice its mean absolute error, so that what all experts have in
+        common can be corrected.
+    prior : array-like of shape (n_experts,) or dict, optional
+        Weights to begin with, by column or by name; None: all the same.
+    record : int, optional
+        Keep at most this many records for pictures and :meth:`summary`; neighbouring rows are averaged where there are more.
+    n_jobs : int, optional
+        Series side by side, in threads.
+
+    Attributes
+    ----------
+    experts_ : list
+        Names of the experts; those that came later are last.
+    weights_ : ndarray of shape (n_experts,), or (n_cells, n_experts)
+        The weights now; where there are several series, groups or outputs, those of ``cells_``.
+    cells_ : list
+        What the rows of ``weights_`` are: tuples of series, group and output.
+    leader_ : str
+        The expert with the largest weight; of several cells, with the largest mean.
+    loss_ : ndarray of shape (n_experts,)
+        Mean loss of each expert in the rows where it was awake.
+    mixture_loss_ : float
+        Mean loss of what was issued.
+    n_rounds_, n_samples_seen_ : int
+        Rounds and rows so far.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        When the columns have names.
+
+    See Also
+    --------
+    LongTermMemoryRegressor : Experts that are models, which it trains.
+
+    Examples
+    --------
+    Two forecasters take turns in being right:
+
+    >>> import numpy as np
+    >>> from ltm_sklearn import ExpertMixture
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.normal(size=600).cumsum()
+    >>> good, bad = y + 0.1 * rng.normal(size=600), y + 2.0 * rng.normal(size=600)
+    >>> first_is_good = np.arange(600) // 100 % 2 == 0
+    >>> forecasts = np.column_stack([np.where(first_is_good, good, bad), np.where(first_is_good, bad, good)])
+    >>> mixture = ExpertMixture(loss="absolute").fit(forecasts[:-1], y[:-1])
+    >>> print(f"{mixture.mixture_loss_:.2f}, the better forecaster {mixture.loss_.min():.2f}")
+    0.21, the better forecaster 0.81
+    >>> mixture.predict(forecasts[-1:]).shape
+    (1,)
+    """
+
+    def __init__(
+        self,
+        algorithm: ExpertAlgorithm | None = None,
+        loss: Any = "squared",
+        *,
+        gradient: bool = True,
+        lag: int = 0,
+        block: int | str = 1,
+        group: str | None = None,
+        pooled: bool = False,
+        series: str | None = None,
+        time: str | None = None,
+        quantiles: Any = None,
+        shared: bool = False,
+        bias: bool = False,
+        prior: Any = None,
+        record: int | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.algorithm = algorithm
+        self.loss = loss
+        self.gradient = gradient
+        self.lag = lag
+        self.block = block
+        self.group = group
+        self.pooled = pooled
+        self.series = series
+        self.time = time
+        self.quantiles = quantiles
+        self.shared = shared
+        self.bias = bias
+        self.prior = prior
+        self.record = record
+        self.n_jobs = n_jobs
+
+    # Learning -----------------------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, awake: Any = None) -> Self:
+        """Forget everything, and learn a history in one pass; :meth:`partial_fit` goes on.
+
+        Parameters
+        ----------
+        X : {array-like, dataframe} of shape (n_samples, n_experts), or (n_samples, n_experts, n_outputs)
+            Forecasts, in the order of time. Frames of several outputs have columns of two levels, expert and output.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        sample_weight : array-like of shape (n_samples,), optional
+            How far each row counts, relative to the largest.
+        awake : array-like of shape (n_samples, n_experts), optional
+            Confidences in [0, 1] of the experts in their forecasts; NaN is 0 anyway.
+
+        Returns
+        -------
+        self
+        """
+        with unchanged_on_error(self):
+            for name in ("_panel", "_known", "_tapes", "feature_names_in_"):
+                self.__dict__.pop(name, None)
+            return self._learn(X, y, sample_weight, awake, history=True)
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, awake: Any = None) -> Self:
+        """Learn rows whose targets have come, in the order of time.
+
+        They were issued earlier, each with the weights that were in force then. A frame may have columns that were not
+        there before, which are new experts, and may lack others, which sleep.
+
+        Parameters
+        ----------
+        X : {array-like, dataframe} of shape (n_samples, n_experts), or (n_samples, n_experts, n_outputs)
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        sample_weight : array-like of shape (n_samples,), optional
+        awake : array-like of shape (n_samples, n_experts), optional
+
+        Returns
+        -------
+        self
+        """
+        with unchanged_on_error(self):
+            return self._learn(X, y, sample_weight, awake, history=False)
+
+    def _learn(self, X: Any, y: Any, sample_weight: Any, awake: Any, history: bool) -> Self:
+        first = not hasattr(self, "_panel")
+        if first:
+            self._check_parameters()
+        reader = Reader(self, None if first else self._known)
+        reading = reader.read(X, y, sample_weight, awake)
+        if history:
+            reader.check_history(reading, self.lag)
+        panel = self._new_panel(reading) if first else self._panel
+        if not first and (self._may_fail() or len(reading.vocabulary.experts) > panel.n_experts):
+            panel = deepcopy(panel)  # it would be half changed if the algorithm or the loss raised an error
+        tapes = {} if first else self._tapes
+        new = len(reading.vocabulary.experts) - panel.n_experts
+        if new:
+            tapes = deepcopy(tapes)
+        for _ in range(new):
+            panel.add_expert()
+            for tape in tapes.values():
+                tape.add_expert()
+        issued = panel.learn(reading.table, with_weights=self.record is not None, n_jobs=self.n_jobs)
+        issued = issued._replace(predictions=self._repaired(issued.predictions))
+        self._panel, self._known, self._tapes = panel, reading.vocabulary, tapes
+        if self.record is not None:
+            self._tape(reading, issued)
+        return self
+
+    def _may_fail(self) -> bool:
+        """Whether rounds run code that may raise an error: somebody's loss, or an algorithm with a horizon."""
+        return self.algorithm is not None or compiled_loss(self._panel.losses, None) is None
+
+    def _new_panel(self, reading: Reading) -> Panel:
+        known = reading.vocabulary
+        losses = self._losses(known.n_outputs)
+        linear = self.gradient and losses.have_gradients
+        own_prior = getattr(self.algorithm, "prior", None) is not None
+        return Panel(
+            _Councils(self.algorithm, linear, own_prior),
+            losses,
+            self._prior(known.experts),
+            known.n_outputs,
+            shared=self.shared,
+            block=self.block if not isinstance(self.block, str) else 1,
+            lag=self.lag,
+            pooled=self.pooled,
+            bias=self.bias,
+        )
+
+    def _losses(self, n_outputs: int) -> OutputLosses:
+        if self.quantiles is not None:
+            return OutputLosses([Pinball(float(level)) for level in self.quantiles])
+        return OutputLosses([LOSSES[self.loss] if isinstance(self.loss, str) else self.loss] * n_outputs)
+
+    def _prior(self, experts: list[Any]) -> Floats:
+        if not isinstance(self.prior, Mapping):
+            return check_prior(self.prior, len(experts))
+        unknown = [name for name in self.prior if name not in experts]
+        if unknown:
+            raise ValueError(f"prior has {unknown[0]!r}, which is none of the experts {experts!r}")
+        missing = [name for name in experts if name not in self.prior]
+        if missing:
+            raise ValueError(f"prior lacks {missing[0]!r}: it must have all experts {experts!r}")
+        return check_prior([self.prior[name] for name in experts], len(experts))
+
+    # Predicting ---------------------------------------------------------------------------------------------------
+
+    def predict(self, X: Any, awake: Any = None) -> Floats:
+        """Combine forecasts with the weights that are in force now.
+
+        Parameters
+        ----------
+        X : {array-like, dataframe} of shape (n_samples, n_experts), or (n_samples, n_experts, n_outputs)
+        awake : array-like of shape (n_samples, n_experts), optional
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), or (n_samples, n_outputs)
+            Quantiles go up in each row.
+        """
+        predictions = self._repaired(self._issue(X, awake).predictions)
+        return predictions[:, 0] if self._known.flat else predictions
+
+    def weigh(self, X: Any, awake: Any = None) -> Floats:
+        """The weights that forecasts get now, row by row: those that sleep get none.
+
+        Parameters
+        ----------
+        X : {array-like, dataframe} of shape (n_samples, n_experts), or (n_samples, n_experts, n_outputs)
+        awake : array-like of shape (n_samples, n_experts), optional
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_experts), or (n_samples, n_experts, n_outputs)
+            In the order of ``experts_``. With ``bias`` they may sum to less than one: the rest is on the two further ones.
+        """
+        weights = self._of_table(self._issue(X, awake).weights)
+        return weights[:, :, 0] if self._known.flat else weights
+
+    def _issue(self, X: Any, awake: Any) -> Issued:
+        check_is_fitted(self)
+        reader = Reader(self, self._known)
+        reading = reader.read(X, awake=awake, learn=False)
+        table: Table = reading.table
+        unknown = reading.vocabulary.experts[self._panel.n_experts :]
+        if unknown:  # nothing is known of them
+            seats = self._panel.n_experts
+            awake_too = None if table.awake is None else table.awake[:, :seats]
+            table = table._replace(forecasts=table.forecasts[:, :seats], awake=awake_too)
+            if np.isnan(table.forecasts).all(axis=1).any():
+                raise ValueError(f"only experts that were never learned have forecasts in some rows: {unknown!r}")
+        return self._panel.issue(table)
+
+    def _of_table(self, weights: Floats | None) -> Floats:
+        """Without those of the experts above and below the mean."""
+        assert weights is not None
+        return weights[:, 2:] if self.bias else weights
+
+    def _repaired(self, predictions: Floats) -> Floats:
+        """Quantiles that do not cross: sorted, which only lowers their pinball losses together."""
+        if self.quantiles is None:
+            return predictions
+        order = np.argsort(np.argsort(np.asarray(self.quantiles, dtype=np.float64), kind="stable"), kind="stable")
+        return np.sort(predictions, axis=1)[:, order]
+
+    # What is shown ------------------------------------------------------------------------------------------------
+
+    def _tape(self, reading: Reading, issued: Issued) -> None:
+        """Record rows, series by series."""
+        table = reading.table
+        forecasts, y = table.forecasts, table.targets
+        n_rows, n_experts, n_outputs = forecasts.shape
+        losses = self._panel.losses
+        outputs = np.tile(np.arange(n_outputs), n_rows) if n_outputs > 1 else None
+        awake = ~np.isnan(forecasts)
+        if table.awake is not None:
+            awake &= (table.awake > 0.0)[:, :, np.newaxis]
+        means = plain_mean(forecasts, table.awake)
+        said = np.where(awake, forecasts, means[:, np.newaxis])
+
+        def lost(values: Floats) -> Floats:
+            return losses.of(y.ravel(), np.ascontiguousarray(values).ravel(), outputs).reshape(y.shape)
+
+        rows = {
+            "weights": self._of_table(issued.weights),
+            "forecasts": np.where(awake, forecasts, 0.0),
+            "awake": awake.astype(np.float64),
+            "losses": np.stack([lost(said[:, at]) for at in range(n_experts)], axis=1) * awake,
+            "targets": y,
+            "predictions": issued.predictions,
+            "loss": lost(issued.predictions),
+            "uniform": lost(means),
+        }
+        for series in np.unique(table.series).tolist():
+            here = table.series == series if self.series is not None else slice(None)
+            if series not in self._tapes:
+                self._tapes[series] = Tape(self.record or 1, n_experts, n_outputs)
+            times = None if reading.times is None else reading.times[here]
+            self._tapes[series].add({name: values[here] for name, values in rows.items()}, times)
+
+    def _trace(self, series: Any = None, output: Any = None) -> Trace:
+        """What was recorded, of one series; of all outputs together, or of one."""
+        check_is_fitted(self)
+        if self.record is None:
+            raise ValueError("nothing was recorded: give ExpertMixture record=, the number of records to keep")
+        tape = self._tapes[self._series_code(series)]
+        at = None if output is None else self._output_at(output)
+        ends = np.cumsum(tape.counts)
+        return Trace(
+            names=[str(name) for name in self._known.experts],
+            ends=ends,
+            counts=tape.counts,
+            times=tape.times,
+            weights=tape.means("weights", at),
+            losses=tape.means("losses", at),
+            loss=tape.means("loss", at),
+            forecasts=tape.means("forecasts", at),
+            targets=tape.means("targets", at),
+            predictions=tape.means("predictions", at),
+            loss_name=self._loss_name(),
+            uniform=tape.means("uniform", at),
+        )
+
+    def _loss_name(self) -> str:
+        return "pinball" if self.quantiles is not None else loss_name(self.loss)
+
+    def _series_code(self, series: Any) -> int:
+        codes = self._known.series
+        if series is None:
+            if len(codes) > 1:
+                raise ValueError(f"there are {len(codes)} series: say which, with series=")
+            return 0
+        if series not in codes:
+            raise ValueError(f"there is no series {series!r}")
+        return codes[series]
+
+    def _output_at(self, output: Any) -> int:
+        names = self._known.outputs or self._output_names()
+        if output not in names:
+            raise ValueError(f"there is no output {output!r}; there are {names!r}")
+        return int(names.index(output))
+
+    def _output_names(self) -> list[Any]:
+        if self.quantiles is not None:
+            return [float(level) for level in self.quantiles]
+        return list(range(self._known.n_outputs))
+
+    def summary(self, series: Any = None, max_switches: int = 10) -> MixtureSummary:
+        """What the mixture lost, and each expert, the plain mean, and what could have been reached in hindsight.
+
+        Parameters
+        ----------
+        series : optional
+            One of the series; None: all together, and no oracles where there are several.
+        max_switches : int, default=10
+            Of the best sequence of experts.
+
+        Returns
+        -------
+        MixtureSummary
+            Prints as a table; has ``frame()`` and ``markdown()``.
+        """
+        check_is_fitted(self)
+        return summarised(self, series, max_switches)
+
+    def _fitted(self, name: str) -> Panel:
+        if not hasattr(self, "_panel"):
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r} before it is fitted")
+        return self._panel
+
+    @property
+    def experts_(self) -> list[Any]:
+        """Names of the experts."""
+        self._fitted("experts_")
+        return list(self._known.experts)
+
+    @property
+    def n_rounds_(self) -> int:
+        """Rounds so far, of all series, groups and outputs."""
+        return self._fitted("n_rounds_").n_learned
+
+    @property
+    def n_samples_seen_(self) -> int:
+        """Rows so far."""
+        return int(self._fitted("n_samples_seen_").n_rows.sum())
+
+    @property
+    def cells_(self) -> list[tuple[Any, Any, Any]]:
+        """What the rows of ``weights_`` are of: series, group and output; None where there is just one."""
+        panel = self._fitted("cells_")
+        series, groups = list(self._known.series), list(self._known.groups)
+        outputs = self._known.outputs or self._output_names()
+        several = len(outputs) > 1 and not self.shared
+        return [
+            (series[s] if self.series is not None else None, groups[g] if groups else None, outputs[o] if several else None)
+            for s, g, o in panel.cells
+            if g >= 0
+        ]
+
+    @property
+    def weights_(self) -> Floats:
+        """The weights now."""
+        panel = self._fitted("weights_")
+        rows = []
+        for (series, group, output), cell in panel.cells.items():
+            if group < 0:
+                continue
+            standing = cell.standing()
+            weights = standing.trust @ standing.opinions
+            if self.pooled:
+                of_pool = panel.cells[series, -1, output].standing()
+                weights = weights[1:] + weights[0] * (of_pool.trust @ of_pool.opinions)
+            rows.append(weights[2:] if self.bias else weights)
+        return rows[0] if len(rows) == 1 else np.stack(rows)
+
+    @property
+    def leader_(self) -> Any:
+        """The expert with the largest weight."""
+        weights = np.atleast_2d(self._weights("leader_"))
+        return self._known.experts[int(weights.mean(axis=0).argmax())]
+
+    def _weights(self, name: str) -> Floats:
+        self._fitted(name)
+        return self.weights_
+
+    @property
+    def loss_(self) -> Floats:
+        """Mean loss of each expert where it was awake; NaN if it never was."""
+        tally = self._tally("loss_", None)
+        return _ratio(tally[0], tally[1])[:-2]
+
+    @property
+    def mixture_loss_(self) -> float:
+        """Mean loss of what was issued."""
+        tally = self._tally("mixture_loss_", None)
+        return float(_ratio(tally[0], tally[1])[-2])
+
+    def _tally(self, name: str, series: int | None) -> Floats:
+        """Sums of losses and weights of the experts, the mixture and the plain mean, over the cells."""
+        panel = self._fitted(name)
+        extra = 2 * self.bias + self.pooled
+        tallies = [
+            cell.tally[:, extra:] for (of, group, _), cell in panel.cells.items() if group >= 0 and series in (None, of)
+        ]
+        return np.asarray(np.sum(tallies, axis=0))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_panel")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.target_tags.required = True
+        return tags
+
+    def _check_parameters(self) -> None:
+        if self.algorithm is not None:
+            if not isinstance(self.algorithm, ExpertAlgorithm):
+                raise ValueError(f"algorithm={self.algorithm!r} must be an instance of a subclass of ExpertAlgorithm")
+            if self.prior is not None and getattr(self.algorithm, "prior", None) is not None:
+                raise ValueError("prior is given twice: here, and to the algorithm")
+            own = getattr(self.algorithm, "prior", None) is not None
+            if own and (self.bias or self.pooled):
+                raise ValueError("with bias or pooled, give prior here: the algorithm has further experts")
+            self.algorithm._check_parameters()
+        if not callable(self.loss):
+            check_option("loss", self.loss, tuple(LOSSES))
+        for name in ("gradient", "pooled", "shared", "bias"):
+            if not isinstance(getattr(self, name), bool | np.bool_):
+                raise ValueError(f"{name}={getattr(self, name)!r} must be True or False")
+        if isinstance(self.lag, bool) or not isinstance(self.lag, int | np.integer) or self.lag < 0:
+            raise ValueError(f"lag={self.lag!r} must be a whole number, 0 or more")
+        if not isinstance(self.block, str):
+            check_count("block", self.block)
+        if self.pooled and self.group is None:
+            raise ValueError("pooled=True is for groups: give group, a column")
+        if self.record is not None:
+            check_count("record", self.record)
+        if self.n_jobs is not None and (not isinstance(self.n_jobs, int | np.integer) or self.n_jobs == 0):
+            raise ValueError(f"n_jobs={self.n_jobs!r} is neither None nor a whole number other than 0")
+        special = [name for name in (self.series, self.group, self.time) if name is not None]
+        special += [self.block] if isinstance(self.block, str) else []
+        for name in special:
+            if special.count(name) > 1 and name not in (self.block, self.group):
+                raise ValueError(f"column {name!r} cannot be two of series, group, time and block")
+        self._check_quantiles()
+
+    def _check_quantiles(self) -> None:
+        if self.quantiles is None:
+            return
+        if self.loss != "squared" if isinstance(self.loss, str) else True:
+            raise ValueError(f"quantiles have the pinball loss: leave loss alone; it is {self.loss!r}")
+        levels = as_floats(self.quantiles, "quantiles")
+        if levels.ndim != 1 or not len(levels):
+            raise ValueError(f"quantiles={self.quantiles!r} must be a list of numbers in (0, 1)")
+        for level in levels.tolist():
+            check_number("quantiles", level, 0.0, 1.0, low_open=True, high_open=True)
+        if len(np.unique(levels)) < len(levels):
+            raise ValueError(f"quantiles={self.quantiles!r} has a level twice")
+
+
+class _Councils:
+    """Makes councils; a class, so that it pickles."""
+
+    def __init__(self, algorithm: ExpertAlgorithm | None, linear: bool, own_prior: bool) -> None:
+        self.algorithm, self.linear, self.own_prior = algorithm, linear, own_prior
+
+    def __call__(self, prior: Floats) -> Council:
+        return Council(self.algorithm, self.linear, normalise(prior), self.own_prior)
+
+
+def _ratio(part: Floats, whole: Floats) -> Floats:
+    return np.divide(part, whole, out=np.full(part.shape, np.nan), where=whole > 0.0)
+
+

@@ -1,0 +1,102 @@
+"""The table a person pastes in a report."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..streams._batches import import_extra
+
+
+class SummaryRow(NamedTuple):
+    """What one lost."""
+
+    name: str
+    kind: str  #: "mixture", "mean", "expert" or "oracle"
+    loss: float  #: mean over the rows in which it had a forecast
+    awake: float  #: the share of these rows
+    gain: float  #: how much less the mixture lost in the same rows, as a part of this one's loss
+
+
+@dataclass(frozen=True, repr=False)
+class MixtureSummary:
+    """What a mixture lost, its experts, their plain mean, and oracles; made by :meth:`ExpertMixture.summary`.
+
+    Attributes
+    ----------
+    rows : list of SummaryRow
+    loss_name : str
+    n_rows : int
+        Rows that were learned.
+    note : str
+        What is missing, and why; empty if nothing is.
+    """
+
+    rows: list[SummaryRow]
+    loss_name: str
+    n_rows: int
+    note: str
+
+    def frame(self) -> Any:
+        """A pandas frame; for the squared loss with a column ``rmse``."""
+        pandas = import_extra("pandas", "frames")
+        frame = pandas.DataFrame(self.rows, columns=SummaryRow._fields).set_index("name")
+        if self.loss_name == "squared":
+            frame.insert(2, "rmse", np.sqrt(frame["loss"]))
+        return frame
+
+    def markdown(self) -> str:
+        """A table for a text in Markdown."""
+        lines = self._lines()
+        rule = ["---"] + ["---:"] * (len(lines[0]) - 1)
+        return "\n".join("| " + " | ".join(line) + " |" for line in [lines[0], rule, *lines[1:]])
+
+    def __repr__(self) -> str:
+        lines = self._lines()
+        widths = [max(len(line[at]) for line in lines) for at in range(len(lines[0]))]
+        table = [
+            "  ".join([line[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True))])
+            for line in lines
+        ]
+        return "\n".join([f"{self.n_rows} rows, {self.loss_name} loss", *table, *([self.note] if self.note else [])])
+
+    def _lines(self) -> list[list[str]]:
+        squared = self.loss_name == "squared"
+        slept = any(row.awake < 1.0 for row in self.rows)
+        header = ["", "mean loss", *(["rmse"] if squared else []), *(["awake"] if slept else []), "gain"]
+        lines = [header]
+        for row in self.rows:
+            cells = [row.name, f"{row.loss:.5g}"]
+            cells += [f"{math.sqrt(row.loss):.5g}"] if squared else []
+            cells += [f"{row.awake:.0%}"] if slept else []
+            lines.append([*cells, "" if row.kind == "mixture" or math.isnan(row.gain) else f"{row.gain:+.1%}"])
+        return lines
+
+
+def summarised(mixture: Any, series: Any, max_switches: int) -> MixtureSummary:
+    """Make one."""
+    code = None if series is None else mixture._series_code(series)
+    lost, heard, mixtures = mixture._tally("summary", code)
+    total = heard[-1]
+    if not total > 0.0:
+        raise ValueError("no round is complete yet: there is nothing to sum up")
+
+    def row(name: str, kind: str, at: int) -> SummaryRow:
+        loss = lost[at] / heard[at] if heard[at] > 0.0 else math.nan
+        gain = 1.0 - mixtures[at] / lost[at] if lost[at] > 0.0 else math.nan
+        return SummaryRow(name, kind, float(loss), float(heard[at] / total), float(gain))
+
+    experts = [row(str(name), "expert", at) for at, name in enumerate(mixture.experts_)]
+    experts.sort(key=lambda each: (math.isnan(each.loss), each.loss))
+    own = row("mixture", "mixture", len(lost) - 2)
+    oracles, note = _oracles(mixture, series, own.loss, max_switches)
+    rows = [own, row("plain mean", "mean", len(lost) - 1), *experts, *oracles]
+    n_rows = int(mixture._panel.n_rows.sum() if code is None else mixture._panel.n_rows[code])
+    return MixtureSummary(rows, mixture._loss_name(), n_rows, note)
+
+
+def _oracles(mixture: Any, series: Any, own: float, max_switches: int) -> tuple[list[SummaryRow], str]:
+    return [], ""

@@ -1,0 +1,28 @@
+"""Loss functions of anybody, called with care."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..experts._validation import Floats
+
+#: Losses beyond this are as good as this one; their differences stay finite.
+LARGEST = 1e300
+
+
+def checked(loss: Callable[..., Any], y: Any, predictions: Floats, name: str = "loss") -> Floats:
+    """What a function returns, if it is one number a row."""
+    values = np.asarray(loss(y, predictions), dtype=np.float64)
+    if values.shape != y.shape:
+        raise ValueError(f"{name} must return one value a row, shape {y.shape}; got shape {values.shape}")
+    if np.isnan(values).any():  # which would pass for an expert that sleeps
+        raise ValueError(f"{name} must return numbers; got NaN for row {int(np.isnan(values).argmax())}")
+    return values
+
+
+def bounded(values: Floats) -> Floats:
+    """Values that can be subtracted from one another."""
+    return np.clip(values, -LARGEST, LARGEST)
