@@ -248,6 +248,14 @@ def test_an_expert_that_sleeps_is_charged_what_the_mixture_lost():
     assert line[-1] == pytest.approx(run.loss[:10].sum() + losses[10:, 0].sum())
 
 
+def test_an_expert_that_was_there_for_a_moment_is_not_the_best_one():
+    run = trace()
+    losses = run.losses.copy()
+    losses[:, 0], losses[-3:, 0] = np.nan, 0.0
+    names = list(CumulativeLossDisplay(changed(run, losses=losses)).plot().regret_lines_)
+    assert names[0] == f"best expert (expert {1 + losses[:, 1:].sum(axis=0).argmin()})"
+
+
 def test_average_losses_are_sorted_and_the_mixture_is_marked():
     run = trace()
     losses = run.losses.copy()

@@ -56,7 +56,7 @@ class ContributionDisplay(TraceDisplay):
         steps = np.append(trace.predictions, trace.predictions[-1])
         (self.line_,) = ax.plot(at, steps, color="black", lw=0.9, drawstyle="steps-post", label="prediction")
         ax.set(ylabel="weight × forecast", title="Contributions to the prediction")
-        if (layers < 0.0).any():
+        if -layers.min() > 0.01 * np.abs(layers).max():  # less could not be seen
             ax.axhline(0.0, color="black", lw=0.6)
         else:
             ax.set_ylim(0.0, None)
