@@ -34,8 +34,8 @@ class CumulativeLossDisplay(TraceDisplay):
     """What the mixture, the experts and their plain mean lost, added up over time; and, below, regret.
 
     Regret is what the mixture lost beyond the best expert of the whole run, beyond the plain mean of the experts, and
-    beyond oracles. An expert that slept is charged what the mixture lost meanwhile: neither gains by it. The best expert
-    is one of those that were awake in half of the rows, if there are any.
+    beyond oracles. An expert that slept is charged what the mixture lost meanwhile: neither gains by it. The best
+    expert is one of those that were awake in half of the rows, if there are any.
 
     Parameters
     ----------
