@@ -26,6 +26,7 @@ def code_blocks(document):
         "docs/streams.md",
         "docs/river.md",
         "docs/evaluation.md",
+        "docs/display.md",
     ],
 )
 def test_the_code_in_the_documents_runs(document, capsys):

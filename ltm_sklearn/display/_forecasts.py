@@ -56,7 +56,7 @@ class ContributionDisplay(TraceDisplay):
         steps = np.append(trace.predictions, trace.predictions[-1])
         (self.line_,) = ax.plot(at, steps, color="black", lw=0.9, drawstyle="steps-post", label="prediction")
         ax.set(ylabel="weight × forecast", title="Contributions to the prediction")
-        if (layers < 0.0).any():
+        if -layers.min() > 0.01 * np.abs(layers).max():  # less could not be seen
             ax.axhline(0.0, color="black", lw=0.6)
         else:
             ax.set_ylim(0.0, None)
@@ -138,15 +138,8 @@ class ResidualDisplay(TraceDisplay):
             inside = residuals[(residuals >= ax.get_ylim()[0]) & (residuals <= ax.get_ylim()[1])]
             beside.hist(inside, bins=_bins(inside), orientation="horizontal", color=PALETTE[0], alpha=0.75)
             words = f"mean {residuals.mean():.3g}\nsd {residuals.std():.3g}"
-            look = {
-                "transform": beside.transAxes,
-                "ha": "right",
-                "va": "top",
-                "fontsize": "small",
-                "backgroundcolor": "white",
-                "zorder": 3,
-            }
-            beside.text(0.98, 0.98, words, **look)
+            place = {"transform": beside.transAxes, "ha": "right", "va": "top", "zorder": 3}
+            beside.text(0.98, 0.98, words, fontsize="small", backgroundcolor="white", **place)
         beside.axhline(0.0, color="black", lw=0.8)
         beside.tick_params(axis="y", labelleft=False)
         beside.tick_params(axis="x", labelsize="small")
@@ -166,8 +159,7 @@ def _with_numbers(trace: Trace, what: str) -> Trace:
 def _running_median(at: Floats, values: Floats, window: int) -> tuple[Floats, Floats]:
     starts = range(0, len(at) - window + 1, max(window // 4, 1))
     middle = np.array([at[start + window // 2] for start in starts])
-    with np.errstate(all="ignore"):
-        return middle, np.array([np.median(values[start : start + window]) for start in starts])
+    return middle, np.array([np.median(values[start : start + window]) for start in starts])
 
 
 def _bins(values: Floats) -> int:

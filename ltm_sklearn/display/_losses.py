@@ -34,7 +34,8 @@ class CumulativeLossDisplay(TraceDisplay):
     """What the mixture, the experts and their plain mean lost, added up over time; and, below, regret.
 
     Regret is what the mixture lost beyond the best expert of the whole run, beyond the plain mean of the experts, and
-    beyond oracles. An expert that slept is charged what the mixture lost meanwhile: neither gains by it.
+    beyond oracles. An expert that slept is charged what the mixture lost meanwhile: neither gains by it. The best
+    expert is one of those that were awake in half of the rows, if there are any.
 
     Parameters
     ----------
@@ -72,7 +73,9 @@ class CumulativeLossDisplay(TraceDisplay):
         self.regret_ax_ = split(ax, (3, 2), below=True)
         charged = np.where(np.isnan(trace.losses), trace.loss[:, np.newaxis], trace.losses)
         mixture, of_experts = self._summed(trace.loss), self._summed(charged)
-        best = int(of_experts[-1].argmin())
+        awake = (~np.isnan(trace.losses) * trace.counts[:, np.newaxis]).sum(axis=0)
+        often = 2 * awake >= min(2 * awake.max(), trace.counts.sum())  # one that was there for a moment proves little
+        best = int(np.where(often, of_experts[-1], np.inf).argmin())
         chosen = _picked(len(trace.ends))
         at = edges(trace)[chosen]
         self.lines_ = {}
@@ -84,7 +87,8 @@ class CumulativeLossDisplay(TraceDisplay):
             look_of = {"color": look.colour(expert), "lw": 1.4, "zorder": 2, "label": look.names[expert]}
             (self.lines_[trace.names[expert]],) = ax.plot(at, of_experts[chosen, expert], **look_of)
         against: dict[str, tuple[Floats, str, Any]] = {}
-        against[f"best expert ({look.names[best]})"] = of_experts[:, best], look.colour(best), "-"
+        colour = look.colour(best) if best in look.named else "0.65"
+        against[f"best expert ({look.names[best]})"] = of_experts[:, best], colour, "-"
         if trace.uniform is not None:
             uniform = self._summed(trace.uniform)
             top = max(top, 1.05 * uniform[-1])

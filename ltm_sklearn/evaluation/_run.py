@@ -73,10 +73,9 @@ class Run:
             name: {f"{what}_seconds": self._nanoseconds[name, what] / 1e9 for what in ("predict", "learn")}
             for name in self._contestants
         }
-        traces = {
-            name: trace for name, each in self._contestants.items() if (trace := recorded(each.model)) is not None
-        }
-        return replace(self._books.result(seconds, concept_names), traces=traces)
+        traces = {name: recorded(contestant.model) for name, contestant in self._contestants.items()}
+        known = {name: trace for name, trace in traces.items() if trace is not None}
+        return replace(self._books.result(seconds, concept_names), traces=known)
 
     def _rows(self, batch: Batch, first: int) -> Rows:
         """Rows in all forms that are wanted, so that no model's time includes their making."""
