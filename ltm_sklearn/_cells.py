@@ -60,30 +60,48 @@ class Cell:
 
     What is issued is kept for as long as rows may still come that were issued with it: a *page* for each round, which
     says from when on it was in force.
+
+    Parameters
+    ----------
+    council : Council
+    lags : bool
+        Whether rounds are learned when others have been issued since: then pages hold what that takes.
     """
 
-    def __init__(self, council: Council) -> None:
-        self.council = council
-        standing = council.standing()
-        n_voices, n_experts = standing.opinions.shape
-        self.book = _page(standing)[np.newaxis]  #: (n_pages, n_voices · (1 + n_experts)); the last is what is issued now
+    def __init__(self, council: Council, lags: bool) -> None:
+        self.council, self.lags = council, lags
+        n_voices, n_experts = council.standing().opinions.shape
+        #: (n_pages, width): trust, opinions and, with a lag, the views of each; the last is what is issued now
+        self.book = self._page()[np.newaxis]
         self.in_force_from = np.zeros(1, dtype=np.int64)  #: (n_pages,): the rows known from which on
         #: over the rows learned, of the experts, the mixture and the plain mean: sums of their losses and of the rows'
         #: weights, and of what the mixture lost in the same rows
         self.tally = np.zeros((3, n_experts + 2))
         self.n_voices = n_voices
 
+    def _page(self) -> Floats:
+        """What is issued now."""
+        return _written(self.council.standing(), self.council.views() if self.lags else [])
+
     def standing(self, at: int = -1) -> Standing:
         """What is issued with a page; now, with the last."""
-        page = self.book[at]
-        return Standing(page[: self.n_voices], page[self.n_voices :].reshape(self.n_voices, -1))
+        page, width = self.book[at], self.n_voices * (self.tally.shape[1] - 2)
+        return Standing(page[: self.n_voices], page[self.n_voices :][:width].reshape(self.n_voices, -1))
+
+    def _views(self, at: int) -> list[Floats]:
+        """What a page says besides."""
+        rest = self.book[at][self.n_voices * (self.tally.shape[1] - 1) :]
+        return np.split(rest, np.cumsum([len(view) for view in self.council.views()])[:-1])
 
     def add_expert(self) -> None:
         """Let an expert join; what was issued before gave it no weight."""
+        pages = []
+        for at in range(len(self.book) - 1):
+            trust, opinions = self.standing(at)
+            views = self.council.widened(self._views(at)) if self.lags else []
+            pages.append(_written(Standing(trust, np.pad(opinions, ((0, 0), (0, 1)))), views))
         self.council.add_expert()
-        old = [self.standing(at) for at in range(len(self.book))]
-        pages = [_page(Standing(trust, np.pad(opinions, ((0, 0), (0, 1))))) for trust, opinions in old]
-        self.book = np.stack([*pages[:-1], _page(self.council.standing())])
+        self.book = np.stack([*pages, self._page()])
         self.tally = np.insert(self.tally, -2, 0.0, axis=1)
 
     def run(self, entries: Entries, losses: OutputLosses, predictions: Floats, weights: Floats | None) -> None:
@@ -101,9 +119,10 @@ class Cell:
             if not entries.complete[at]:
                 continue
             if rows.row_weights is None or rows.row_weights.any():
-                self.council.learn(issued, rows, losses)
+                late = basis < len(book) - 1
+                self.council.learn(issued, self._views(basis) if late else None, rows, losses)
                 self._count(rows, predictions[here], losses)
-            book = [*book[basis:], _page(self.council.standing())]
+            book = [*book[basis:], self._page()]
             in_force_from = [*in_force_from[basis:], int(entries.known_at[at])]
             basis = 0
         self.book, self.in_force_from = np.stack(book), np.array(in_force_from, dtype=np.int64)
@@ -188,8 +207,8 @@ class Cell:
         return type(self.council.voices[1].algorithm) is MLPoly and type(self.council.chair.algorithm) is SteadyMemory
 
 
-def _page(standing: Standing) -> Floats:
-    return np.concatenate([standing.trust, standing.opinions.ravel()])
+def _written(standing: Standing, views: list[Floats]) -> Floats:
+    return np.concatenate([standing.trust, standing.opinions.ravel(), *views])
 
 
 def compiled_loss(losses: OutputLosses, outputs: NDArray[np.intp] | None) -> tuple[int, Floats] | None:

@@ -61,10 +61,21 @@ class Voice:
         self.algorithm, self.linear = algorithm, linear
         self.range = LossRange()
 
-    def charge(self, losses: Floats, part: Floats) -> None:
-        """A round with these losses, NaN where asleep, in which each expert took part so far."""
+    def view(self) -> Floats:
+        """What a round must know of how it was issued, besides the weights, if it is learned later."""
+        return self.algorithm._issued_view(self.algorithm.state_)
+
+    def charge(self, losses: Floats, part: Floats, late: tuple[Floats, Floats] | None) -> None:
+        """A round with these losses, NaN where asleep, in which each expert took part so far.
+
+        ``late`` are the weights and the view that it was issued with, if others have been learned since.
+        """
         charged = self.range.rescale(losses[np.newaxis])[0]
-        self.algorithm.update(charged, None if (part == 1.0).all() else part)
+        awake = None if (part == 1.0).all() else part
+        if late is None:
+            self.algorithm.update(charged, awake)
+        else:
+            self.algorithm._update_late(charged, awake, *late)
 
 
 class Council:
@@ -106,22 +117,42 @@ class Council:
         trust = np.ones(1) if self.chair is None else self.chair.algorithm._current_weights()
         return Standing(trust, np.stack(opinions))
 
-    def learn(self, issued: Standing, rows: Rows, losses: OutputLosses) -> None:
-        """A round, in which this was issued; at least one row has weight, and in each at least one expert is awake."""
+    def views(self) -> list[Floats]:
+        """What a round must know of how it was issued, besides the standing, if it is learned later."""
+        return [voice.view() for voice in self._members()]
+
+    def _members(self) -> list[Voice]:
+        return self.voices if self.chair is None else [*self.voices, self.chair]
+
+    def learn(self, issued: Standing, views: list[Floats] | None, rows: Rows, losses: OutputLosses) -> None:
+        """A round, in which this was issued; at least one row has weight, and in each at least one expert is awake.
+
+        ``views`` are given if other rounds have been learned since.
+        """
         x, y, awake, row_weights, outputs = rows
         mixtures = issued.mixtures(x, awake)
         weights = np.ones(len(y)) if row_weights is None else row_weights
         heard = np.broadcast_to(weights[:, np.newaxis], x.shape) if awake is None else awake * weights[:, np.newaxis]
         total = heard.sum(axis=0)
         part = np.minimum(total / len(y), 1.0)
-        for voice, mixture in zip(self.voices, mixtures.T, strict=False):  # the plain mean learns nothing
+        weights_then = [*issued.opinions[: len(self.voices)], issued.trust]
+        late = [None] * len(weights_then) if views is None else list(zip(weights_then, views, strict=False))
+        for at, (voice, mixture) in enumerate(zip(self.voices, mixtures.T, strict=False)):  # the mean learns nothing
             lost = losses.linear(y, mixture, x, outputs) if voice.linear else losses.of_experts(y, x, outputs)
             means = np.full(len(total), np.nan)
-            voice.charge(np.divide((heard * lost).sum(axis=0), total, out=means, where=total > 0.0), part)
+            voice.charge(np.divide((heard * lost).sum(axis=0), total, out=means, where=total > 0.0), part, late[at])
         if self.chair is not None:
             lost = losses.linear(y, mixtures @ issued.trust, mixtures, outputs)
             means = weights @ lost / weights.sum()
-            self.chair.charge(means, np.full(len(means), min(weights.sum() / len(y), 1.0)))
+            self.chair.charge(means, np.full(len(means), min(weights.sum() / len(y), 1.0)), late[-1])
+
+    def widened(self, views: list[Floats]) -> list[Floats]:
+        """Such views when an expert is about to join."""
+        wider = [
+            voice.algorithm._widened_view(view, voice.algorithm.n_experts_)
+            for voice, view in zip(self.voices, views, strict=False)
+        ]
+        return [*wider, *views[len(self.voices) :]]
 
     def add_expert(self) -> None:
         """Let an expert join, with an equal share of the prior; it takes the last seat."""

@@ -132,13 +132,13 @@ cdef void poly_weights(council *c) noexcept nogil:
         c.played[i] = c.played[i] / total if total > 0.0 else c.poly_prior[i] / prior
 
 
-cdef void poly_learn(council *c, double *losses, const double *awake) noexcept nogil:
-    """A round of ML-Poly, whose losses are in [0, 1]; ``awake`` is NULL if all are."""
+cdef void poly_learn(council *c, const double *own, double *losses, const double *awake) noexcept nogil:
+    """A round of ML-Poly with losses in [0, 1], which was issued with these weights; ``awake`` is NULL if all are."""
     cdef Py_ssize_t i
-    cdef double mixture = 0.0, largest = c.largest, fed, regret
-    cdef double *played = c.played
+    cdef double mixture = 0.0, largest = c.largest, regret
+    cdef const double *played = own
     if awake != NULL:
-        restricted(c.played, awake, c.row, c.n_experts)
+        restricted(own, awake, c.row, c.n_experts)
         played = c.row
     for i in range(c.n_experts):
         mixture += played[i] * losses[i]
@@ -147,7 +147,7 @@ cdef void poly_learn(council *c, double *losses, const double *awake) noexcept n
             losses[i] = mixture + awake[i] * (losses[i] - mixture)
         mixture = 0.0
         for i in range(c.n_experts):
-            mixture += c.played[i] * losses[i]
+            mixture += own[i] * losses[i]
     for i in range(c.n_experts):
         regret = mixture - losses[i]
         losses[i] = 0.0 if fabs(regret) < ROUNDING_OF_REGRET else regret
@@ -188,6 +188,8 @@ def run(MemoryRounds follow not None, bint follow_linear, dict poly, MemoryRound
     cdef Py_ssize_t n_held = held.shape[0], n_rounds = starts.shape[0] - 1, n_pages = kept.shape[0]
     cdef Py_ssize_t r, i, v, at, newest = n_held - 1, basis = 0, n_learned = 0
     cdef double weight, total_weight, y, mixture, value, slope, parameter, plain, confident, asleep, lost
+    cdef Py_ssize_t n_seen = follow.m.n_trackers * k
+    cdef bint late
     cdef double *pages
     cdef long long *until
     cdef double *page
@@ -299,19 +301,32 @@ def run(MemoryRounds follow not None, bint follow_linear, dict poly, MemoryRound
                             if c.heard[i] > 0.0:
                                 c.lost[v * k + i] /= c.heard[i]
                     rescale(&c, c.lost, c.part, 0, k)
-                    follow.learn(c.lost, c.part if asleep > 0.0 else NULL)
+                    conf = c.part if asleep > 0.0 else NULL
+                    late = basis < newest
+                    if late:
+                        follow.learn_late(page + m, page + m + m * k, c.lost, conf)
+                    else:
+                        follow.learn(c.lost, conf)
                     if m > 1:
                         rescale(&c, c.lost + k, c.part, 1, k)
-                        poly_learn(&c, c.lost + k, c.part if asleep > 0.0 else NULL)
+                        poly_learn(&c, page + m + k, c.lost + k, conf)
                         value = min(total_weight / (starts[r + 1] - starts[r]), 1.0)
                         for v in range(m):
                             c.mixed[v] = value
                             c.mixed[m + v] /= total_weight
                         rescale(&c, c.mixed + m, c.mixed, 2, m)
-                        chair.learn(c.mixed + m, c.mixed if value != 1.0 else NULL)
+                        conf = c.mixed if value != 1.0 else NULL
+                        if late:
+                            chair.learn_late(page, page + m + m * k + n_seen, c.mixed + m, conf)
+                        else:
+                            chair.learn(c.mixed + m, conf)
                 newest += 1
                 note(&c, follow.m.played, chair.m.played if m > 1 else NULL, &mean[0] if m > 1 else NULL,
                      pages + (newest % n_pages) * width)
+                if width > m + m * k:  # with what rounds that are learned late must know
+                    follow.view(pages + (newest % n_pages) * width + m + m * k)
+                    if m > 1:
+                        chair.view(pages + (newest % n_pages) * width + m + m * k + n_seen)
                 until[newest % n_pages] = known_at[r]
                 basis = max(basis, newest - n_pages + 1)
         for i in range(newest - basis + 1):

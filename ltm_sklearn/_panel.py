@@ -201,7 +201,7 @@ class Panel:
     def _cell(self, key: Key) -> Cell:
         cell = self.cells.get(key)
         if cell is None:
-            cell = self.cells[key] = Cell(self._council_of(self._seats(key[1])))
+            cell = self.cells[key] = Cell(self._council_of(self._seats(key[1])), lags=self.lag > 0)
         return cell
 
     def _seats(self, group: int) -> Floats:
@@ -268,7 +268,7 @@ class Panel:
             for output in range(n_outputs):
                 cell = self.cells.get((series, group, ALL if self.shared else output))
                 if cell is None:  # one that nothing is known of
-                    cell = Cell(self._council_of(self._seats(group)))
+                    cell = Cell(self._council_of(self._seats(group)), lags=False)
                 x, awake = _filled(forecasts, table.awake, rows, np.full(len(rows), output), n_outputs)
                 standing = cell.standing()
                 predictions[rows, output] = standing.mixtures(x, awake) @ standing.trust

@@ -120,6 +120,18 @@ class ExpertAlgorithm(BaseEstimator, ABC):
         """
         return False
 
+    def _issued_view(self, state: State) -> Floats:
+        """What a round must know of the state it was issued with, besides the weights, if it is learned later."""
+        return np.empty(0)
+
+    def _widened_view(self, view: Floats, n_experts: int) -> Floats:
+        """Such a view when an expert has joined so many."""
+        return view
+
+    def _late_state(self, state: State, weights: Floats, view: Floats, losses: Floats) -> State:
+        """The state after a round that was issued with these weights some rounds ago."""
+        return self._next_state(state, weights, losses)
+
     # What the protocol gives ---------------------------------------------------------------------------------------
 
     @property
@@ -203,6 +215,17 @@ class ExpertAlgorithm(BaseEstimator, ABC):
         if not self._has_started():
             self._begin(losses.shape[1])
         return self._play_rounds(losses, confidence)
+
+    def _update_late(self, losses: ArrayLike, awake: ArrayLike | None, weights: Floats, view: Floats) -> None:
+        """Learn a round that was issued some rounds ago: regrets are those of what was played then."""
+        row = as_floats(losses, "losses")[np.newaxis]
+        confidences = None if awake is None else as_floats(awake, "awake")[np.newaxis]
+        row, confidence = check_rounds(row, confidences, self.n_experts_, self.n_rounds_)
+        fed = row[0]
+        if confidence is not None:
+            fed = self._fed_losses(restrict(weights, confidence[0]), fed, confidence[0])
+        state = self.state_
+        self.state_ = {**self._late_state(state, weights, view, fed), "rounds": state["rounds"] + 1}
 
     def add_expert(self, prior: float | None = None) -> int:
         """Let a new expert join, with a share of the prior.

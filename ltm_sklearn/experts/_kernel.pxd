@@ -44,3 +44,6 @@ cdef class MemoryRounds:
 
     cdef double *part(self, rows, Py_ssize_t stride, Py_ssize_t n_rows) except? NULL
     cdef void learn(self, const double *losses, const double *awake) noexcept nogil
+    cdef void learn_late(self, const double *played, const double *trackers, const double *losses,
+                         const double *awake) noexcept nogil
+    cdef void view(self, double *trackers) noexcept nogil

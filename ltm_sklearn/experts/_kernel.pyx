@@ -21,6 +21,8 @@ cdef extern from "_rounds.h" nogil:
     Py_ssize_t sharing_run(sharing *s, const double *losses, const double *awake, const double *alphas,
                            const double *thetas, double *out, Py_ssize_t n_rounds, bint avx2)
     void ltm_run(ltm_memory *m, const double *losses, const double *awake, double *out, Py_ssize_t n_rounds, bint avx2)
+    void ltm_late(ltm_memory *m, const double *played, const double *trackers, const double *losses,
+                  const double *awake)
 
 
 
@@ -186,6 +188,20 @@ cdef class MemoryRounds:
     cdef void learn(self, const double *losses, const double *awake) noexcept nogil:
         """Learn one round whose losses are in [0, 1]; ``awake`` is NULL if all are."""
         ltm_run(&self.m, losses, awake, NULL, 1, self.avx2)
+
+    cdef void learn_late(self, const double *played, const double *trackers, const double *losses,
+                         const double *awake) noexcept nogil:
+        """Learn one round that was issued some rounds ago, with these weights of models and trackers."""
+        ltm_late(&self.m, played, trackers, losses, awake)
+
+    cdef void view(self, double *trackers) noexcept nogil:
+        """What the trackers play, (n_trackers, n_experts)."""
+        cdef Py_ssize_t g, i, b = self.m.n_bundles, k = self.m.n_experts
+        cdef double scale
+        for g in range(self.m.n_trackers):
+            scale = 1.0 if g < b else self.m.scale[g - b]
+            for i in range(k):
+                trackers[g * k + i] = scale * self.m.tracker_weights[g * self.m.stride + i]
 
 
 def share_rounds(const double[:, ::1] losses, const double[:, ::1] awake, weights, memory, double rate,

@@ -141,9 +141,23 @@ class LongTermMemory(ExpertAlgorithm):
         return weights
 
     def _next_state(self, state: State, weights: Floats, losses: Floats) -> State:
+        return self._judged(state, weights, tracker_weights(state), losses)
+
+    def _issued_view(self, state: State) -> Floats:
+        return tracker_weights(state).ravel()
+
+    def _widened_view(self, view: Floats, n_experts: int) -> Floats:
+        return np.pad(view.reshape(-1, n_experts), ((0, 0), (0, 1))).ravel()
+
+    def _late_state(self, state: State, weights: Floats, view: Floats, losses: Floats) -> State:
+        # Trackers are judged by what they played then: the hottest know the last round, but not the coming ones.
+        return self._judged(state, weights, view.reshape(-1, len(losses)), losses)
+
+    def _judged(self, state: State, weights: Floats, of_trackers: Floats, losses: Floats) -> State:
+        """The state after a round in which these weights were played, and those by the trackers."""
         mixture = weights @ losses
         regret = mixture - losses
-        tracker_regret = mixture - tracker_weights(state) @ losses
+        tracker_regret = mixture - of_trackers @ losses
         rates = RATES[:, np.newaxis]
         confidence = state["confidence"]
 

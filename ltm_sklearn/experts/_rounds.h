@@ -292,6 +292,24 @@ INLINE void ltm_track(ltm_memory *m)
     }
 }
 
+/* A round that was issued some rounds ago: regrets are those of what was played then, by the models and the trackers. */
+static void ltm_late(ltm_memory *m, const double *played, const double *trackers, const double *losses,
+                     const double *awake)
+{
+    const ptrdiff_t k = m->n_experts, n_trackers = m->n_trackers;
+    double mixture_loss;
+    if (!feed(played, losses, awake, m->losses, NULL, k, &mixture_loss)) return;
+    ltm_judge(m, mixture_loss);
+    for (ptrdiff_t g = 0; g < n_trackers; g++) {
+        double loss = 0.0;
+        for (ptrdiff_t i = 0; i < k; i++) loss += trackers[g * k + i] * m->losses[i];
+        m->tracker_regret[g] = mixture_loss - loss;
+    }
+    ltm_learn(m, mixture_loss);
+    ltm_track(m);
+    m->rounds += 1.0;
+}
+
 INLINE void ltm_rounds(ltm_memory *m, const double *losses, const double *awake, double *out, ptrdiff_t n_rounds)
 {
     const ptrdiff_t k = m->n_experts;
