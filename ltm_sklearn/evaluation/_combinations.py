@@ -30,7 +30,7 @@ LEAST_CURVATURE = 1e-3
 
 
 def best_weights(forecasts: Floats, y: Floats, loss: Any, convex: bool) -> Floats:
-    """Weights (n_experts,) with the least mean loss: exact for squares and losses with kinks, else by Newton's steps."""
+    """Weights (n_experts,) with the least mean loss: exact for squares and losses with kinks, else by Newton steps."""
     if isinstance(loss, Squared):
         return _least_squares(forecasts, y, convex)
     if isinstance(loss, Absolute | Pinball) or type(loss).__name__ == "Percentage":

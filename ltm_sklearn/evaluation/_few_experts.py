@@ -23,14 +23,15 @@ from numpy.typing import NDArray
 from ..experts._validation import Floats
 from ._sequences import best_path, least_among
 
-#: Cells, of rows, experts and numbers of switches, that a search may go through; some seconds' worth.
+#: Cells, of rows, experts and numbers of switches, that are gone through for each number of distinct experts, half of
+#: them for each of the two bounds; some seconds' worth.
 MOST_CELLS = 4e9
 
 #: Groups that are looked at in one go.
 TOGETHER = 2_000
 
 #: Subgradient steps for one cell of the table.
-MOST_STEPS = 300
+MOST_STEPS = 1_000
 
 #: Steps after which all groups that are left are looked at, if they are few enough.
 LOOK_EVERY = 20
@@ -64,7 +65,7 @@ class Search:
     ) -> None:
         self._losses, self._max_switches = losses, max_switches
         self._n_rows, self._n_experts = losses.shape
-        self._cells_left = MOST_CELLS
+        self._cells_left = MOST_CELLS / 2.0 * len(distinct)
         shape = (max_distinct, max_switches + 1)
         self.upper = np.full(shape, np.inf)
         self.groups: list[Groups] = [np.zeros((max_switches + 1, n), dtype=np.intp) for n in range(1, max_distinct + 1)]
@@ -74,12 +75,14 @@ class Search:
         seeds = [self._most_followed(at) for at in sorted({*switches, *range(min(max_distinct, max_switches + 1))})]
         for n in range(1, max_distinct + 1):
             self._try(np.stack([seed[:n] for seed in seeds]))
-            if n == 1 or (n in distinct and self._fits(2 * math.comb(self._n_experts, n), n)):
+            if n == 1 or (n in distinct and self._fits(math.comb(self._n_experts, n), n)):
                 self._try_all(combinations(range(self._n_experts), n), n)
                 self.lower[n - 1] = self.upper[n - 1]
             else:
                 for at in switches:
                     self._improve(n, at)
+        self._cells_left += MOST_CELLS / 2.0 * len(distinct)
+        self._prices = np.zeros(losses.shape)
         open_cells = [(n, at) for n in distinct for at in switches if not self.exact[n - 1, at]]
         for left, (n, at) in zip(range(len(open_cells), 0, -1), open_cells, strict=True):
             self._close(n, at, self._cells_left / left)
@@ -144,7 +147,7 @@ class Search:
 
     def _close(self, n: int, switches: int, cells: float) -> None:
         """Raise the lower bound of one cell, until it meets the upper one or the work is done."""
-        prices = np.zeros(self._losses.shape)
+        prices = self._prices  # those of the cell before are a better start than none
         rows = np.arange(self._n_rows)
         length, unimproved, best = 1.0, 0, -np.inf
         n_steps = int(min(MOST_STEPS, cells / (2 * self._losses.size * (switches + 5))))
@@ -160,6 +163,7 @@ class Search:
             unimproved += 1
             if bound > best:
                 best, best_paid, unimproved = bound, paid, 0
+                self._prices = prices
             if unimproved == PATIENCE:
                 length, unimproved = length / 2.0, 0
             if step % LOOK_EVERY == 0 or step == n_steps:
@@ -188,7 +192,7 @@ class Search:
         possible = np.flatnonzero(~needed & (inside | (bound + last_in - paid <= upper)))
         fixed = tuple(np.flatnonzero(needed).tolist())
         n_groups = math.comb(len(possible), n - len(fixed))
-        if not self._fits(2 * n_groups, n):
+        if not self._fits(n_groups, n):
             return False
         self._try_all((fixed + rest for rest in combinations(possible.tolist(), n - len(fixed))), n)
         self.lower[n - 1, switches] = self.upper[n - 1, switches]
