@@ -155,10 +155,10 @@ def test_frames_are_tables():
 # Few experts ------------------------------------------------------------------------------------------------------
 
 
-def little_work(monkeypatch, steps=150):
+def little_work(monkeypatch, steps=150, most_groups=9):
     """So little that not all groups can be gone through."""
     monkeypatch.setattr(_few_experts, "MOST_STEPS", steps)
-    monkeypatch.setattr(_few_experts.Search, "_fits", lambda self, n_groups, n: n_groups <= 9)
+    monkeypatch.setattr(_few_experts.Search, "_fits", lambda self, n_groups, n: n_groups <= most_groups)
 
 
 @settings(max_examples=60, deadline=None)
@@ -202,6 +202,28 @@ def test_search_proves_a_clear_case_exact_without_going_through_all_groups(monke
     assert set(best.experts) < {0, 1, 2, 3}
 
 
+def test_no_search_is_needed_where_the_best_sequence_of_all_has_few_experts(monkeypatch):
+    little_work(monkeypatch, steps=0, most_groups=0)
+    losses = returning(n_experts=30, n_good=4)[:, ::-1]
+    best = oracles.best_sequence_among(losses, 14, 4)
+    assert best.exact
+    assert best.upper == pytest.approx(oracles.best_sequence(losses, 14).loss)
+
+
+def test_experts_that_are_only_good_together_are_swapped_in(monkeypatch):
+    part = np.arange(80) // 10
+    losses = np.ones((80, 11))
+    losses[:, 0] = 0.2  # the best one, and so the first that is taken
+    losses[part % 2 == 0, 1] = losses[part % 2 == 1, 2] = 0.05  # together they are the best two
+    losses[np.arange(80), 3 + part] = 0.0  # what the best sequence of all follows
+    little_work(monkeypatch, steps=0, most_groups=18)
+    assert oracles.best_sequence_among(losses, 7, 1).experts == [0]
+    best = oracles.best_sequence_among(losses, 7, 2)
+    assert best.experts == [1, 2]
+    assert not best.exact
+    assert (best.lower, best.upper) == pytest.approx((0.0, 0.05))
+
+
 @pytest.mark.parametrize("work", ["much", "little"])
 def test_curve_falls_with_switches_and_experts(work, monkeypatch):
     if work == "little":
@@ -240,6 +262,15 @@ def test_curve_as_a_frame_and_as_text(monkeypatch):
     assert len({len(line) for line in lines[1:]}) == 1
     little_work(monkeypatch, steps=0)
     assert ".." in repr(oracles.memory_curve(losses, 20, 3))
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 4), (5, 1)])
+def test_curve_of_the_smallest_tables(shape):
+    losses = np.arange(1.0, 1.0 + math.prod(shape)).reshape(shape)
+    curve = oracles.memory_curve(losses, 3, 9)
+    assert curve.upper.shape == (shape[1], 4)
+    assert curve.exact.all()
+    np.testing.assert_allclose(curve.upper, losses[:, 0].mean())
 
 
 def test_curve_is_infinite_where_somebody_must_sleep():
@@ -353,6 +384,16 @@ def test_scale_of_forecasts_does_not_matter(loss, scale):
         np.testing.assert_allclose(best(scale * X, scale * y, loss).weights, best(X, y, loss).weights, atol=1e-6)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_unknown_loss_with_a_kink_is_nearly_exact(seed):
+    class Kinked(RegressionLoss):
+        __call__, gradient = Absolute.__call__, Absolute.gradient
+
+    X, y = forecasts(n_rows=400, n_experts=20, seed=seed)
+    for best in (oracles.best_convex, oracles.best_linear):
+        assert best(X, y, Kinked()).loss == pytest.approx(best(X, y, "absolute").loss, rel=1e-4)
+
+
 @pytest.mark.parametrize("scale", [1e-6, 1e6])
 def test_smooth_losses_far_from_their_own_scale(scale):
     X, y = forecasts()
@@ -380,6 +421,20 @@ def test_odd_tables_have_an_answer(best, loss):
     more_experts_than_rows = best(np.random.default_rng(0).normal(size=(3, 10)), np.zeros(3), loss)
     assert more_experts_than_rows.weights.shape == (10,)
     assert np.isfinite(best(np.zeros((4, 2)), np.arange(4.0), loss).weights).all()
+
+
+def test_rows_that_weigh_nothing_change_nothing():
+    class Percentage(RegressionLoss):
+        def __call__(self, y, prediction):
+            return np.where(y == 0.0, 0.0, np.abs(prediction - y))
+
+        def gradient(self, y, prediction):
+            return np.where(y == 0.0, 0.0, np.sign(prediction - y))
+
+    X, y = forecasts()
+    some = np.where(np.arange(80) < 20, 0.0, y)
+    for best in (oracles.best_convex, oracles.best_linear):
+        assert best(X, some, Percentage()).loss == pytest.approx(0.75 * best(X[20:], y[20:], "absolute").loss)
 
 
 def test_rows_with_a_missing_forecast_do_not_count():

@@ -71,7 +71,7 @@ def _linear_program(forecasts: Floats, y: Floats, loss: Any, convex: bool) -> Fl
     aside = np.abs(y) + 1.0
     above, below = loss.gradient(y, y + aside), loss.gradient(y, y - aside)
     steepest = np.maximum(above, -below)
-    bounds = np.column_stack([below, above]) / steepest[:, np.newaxis]
+    bounds = np.column_stack([below, above]) / np.where(steepest > 0.0, steepest, 1.0)[:, np.newaxis]
     if convex:
         errors = steepest[:, np.newaxis] * (forecasts - y[:, np.newaxis])
         errors = errors / _usual(errors)

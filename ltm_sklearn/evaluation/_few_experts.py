@@ -21,11 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..experts._validation import Floats
+from . import _sequences
 from ._sequences import best_path, least_among
 
 #: Cells, of rows, experts and numbers of switches, that are gone through for each number of distinct experts, half of
-#: them for each of the two bounds; some seconds' worth.
-MOST_CELLS = 4e9
+#: them for each of the two bounds; some seconds' worth with the kernel, and without it.
+MOST_CELLS, MOST_CELLS_WITHOUT_KERNEL = 4e9, 4e8
 
 #: Groups that are looked at in one go.
 TOGETHER = 2_000
@@ -65,7 +66,8 @@ class Search:
     ) -> None:
         self._losses, self._max_switches = losses, max_switches
         self._n_rows, self._n_experts = losses.shape
-        self._cells_left = MOST_CELLS / 2.0 * len(distinct)
+        work = (MOST_CELLS_WITHOUT_KERNEL if _sequences.kernel is None else MOST_CELLS) * len(distinct)
+        self._cells_left = work / 2.0
         shape = (max_distinct, max_switches + 1)
         self.upper = np.full(shape, np.inf)
         self.groups: list[Groups] = [np.zeros((max_switches + 1, n), dtype=np.intp) for n in range(1, max_distinct + 1)]
@@ -81,7 +83,7 @@ class Search:
             else:
                 for at in switches:
                     self._improve(n, at)
-        self._cells_left += MOST_CELLS / 2.0 * len(distinct)
+        self._cells_left += work / 2.0
         self._prices = np.zeros(losses.shape)
         open_cells = [(n, at) for n in distinct for at in switches if not self.exact[n - 1, at]]
         for left, (n, at) in zip(range(len(open_cells), 0, -1), open_cells, strict=True):
@@ -166,10 +168,9 @@ class Search:
                 self._prices = prices
             if unimproved == PATIENCE:
                 length, unimproved = length / 2.0, 0
-            if step % LOOK_EVERY == 0 or step == n_steps:
-                self._try(order[np.newaxis, :n])
-                if self._look_at_rest(n, switches, best, best_paid):
-                    return
+            due = step % LOOK_EVERY == 0 or step == n_steps
+            if due and self._look_at_rest(n, switches, best, best_paid):
+                return
             if self.exact[n - 1, switches]:
                 return
             chosen = np.zeros(self._n_experts)

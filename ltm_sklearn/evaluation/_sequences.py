@@ -76,9 +76,8 @@ def least_among(losses: Floats, groups: NDArray[np.intp], max_switches: int) -> 
     """The least, in all, within each group of experts (n_groups, size): (n_groups, max_switches + 1)."""
     if kernel is not None:
         return np.asarray(kernel.among(np.ascontiguousarray(losses.T), groups, max_switches))
-    totals = np.empty((len(groups), max_switches + 1))
-    for total, group in zip(totals, groups, strict=True):
-        least = np.zeros((len(group), max_switches + 1))
-        advance(losses[:, group], least)
-        total[:] = least.min(axis=0)
-    return totals
+    least = np.zeros((*groups.shape, max_switches + 1))
+    for row in losses:
+        np.minimum(least[:, :, 1:], least[:, :, :-1].min(axis=1, keepdims=True), out=least[:, :, 1:])
+        least += row[groups][:, :, np.newaxis]
+    return np.asarray(least.min(axis=1))
