@@ -71,8 +71,8 @@ class Reader:
         targets = self._targets(y, n_rows) if learn else np.full((n_rows, self.known.n_outputs), np.nan)
         forecasts = self._outputs(forecasts)
         times = self._times(X, names)
-        series = self._codes(X, "series", self.known.series)
-        groups = self._groups(X, names, times)
+        series = self._codes(X, n_rows, "series", self.known.series)
+        groups = self._groups(X, n_rows, names, times)
         if learn and times is not None and "time" in self.special:
             self._check_times(times, series)
         blocks = self._blocks(X, series) if learn and "block" in self.special else None
@@ -195,7 +195,7 @@ class Reader:
             raise ValueError(f"{self._column(int(never.argmax()))} has no forecast in any row")
         longest = int(np.bincount(series).max())
         if lag >= longest:
-            raise ValueError(f"lag={lag}, but there are only {longest} rows: no target would be known before the end")
+            raise ValueError(f"lag={lag}, but n_samples={longest}: no target would be known before the end")
 
     def _column(self, expert: int) -> str:
         name = self.known.experts[expert]
@@ -260,19 +260,19 @@ class Reader:
             raise ValueError(f"there is no column {name!r} ({which}=) among {column_names(X)!r}")
         return X[found[0]]
 
-    def _codes(self, X: Any, which: str, codes: dict[Any, int]) -> Integers:
+    def _codes(self, X: Any, n_rows: int, which: str, codes: dict[Any, int]) -> Integers:
         if which not in self.special:
             codes.setdefault(None, 0)
-            return np.zeros(len(X), dtype=np.int64)
+            return np.zeros(n_rows, dtype=np.int64)
         return _coded(self._special(X, which), codes, f"column {self.special[which]!r} ({which}=)")
 
-    def _groups(self, X: Any, names: list[Any] | None, times: Times | None) -> Integers:
+    def _groups(self, X: Any, n_rows: int, names: list[Any] | None, times: Times | None) -> Integers:
         if "group" not in self.special:
-            return np.zeros(len(X), dtype=np.int64)
+            return np.zeros(n_rows, dtype=np.int64)
         name = self.special["group"]
         derived = None if any(_flat(column) == name for column in names or []) else calendar_part(name, times)
         if derived is None:
-            return self._codes(X, "group", self.known.groups)
+            return self._codes(X, n_rows, "group", self.known.groups)
         return _coded(derived, self.known.groups, f"group={name!r}")
 
     def _times(self, X: Any, names: list[Any] | None) -> Times | None:

@@ -1,7 +1,12 @@
-"""Models side by side on a stream: test, then train; scores, what changes cost, regret, and a picture."""
+"""Models side by side on a stream: test, then train; scores, what changes cost, regret, and a picture.
 
+Also :mod:`~ltm_sklearn.evaluation.oracles`, what could have been reached in hindsight, and a score of quantiles.
+"""
+
+from . import oracles
+from ._crps import crps
 from ._display import PrequentialDisplay
 from ._prequential import prequential
 from ._result import PrequentialResult
 
-__all__ = ["PrequentialDisplay", "PrequentialResult", "prequential"]
+__all__ = ["PrequentialDisplay", "PrequentialResult", "crps", "oracles", "prequential"]

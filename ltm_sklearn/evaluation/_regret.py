@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..experts._validation import Floats
+from ._sequences import advance
 
 
 class Comparators:
@@ -26,7 +27,7 @@ class Comparators:
         self.losses = np.zeros(n_models)
         self.n_rows = 0
         #: The least that a sequence with at most so many switches has lost that has ended with this expert.
-        self._least = np.zeros((max_switches + 1, len(experts)))
+        self._least = np.zeros((len(experts), max_switches + 1))
         self._by_concept: dict[Any, Floats] = {}
 
     def add(self, losses: Floats, concept: NDArray[Any] | None) -> None:
@@ -36,10 +37,7 @@ class Comparators:
         self.n_rows += len(losses)
         self.losses += losses.sum(axis=0)
         of_experts = losses[:, self._experts]
-        least = self._least
-        for row in of_experts:
-            np.minimum(least[1:], least[:-1].min(axis=1, keepdims=True), out=least[1:])
-            least += row
+        advance(of_experts, self._least)
         if concept is not None:
             for each, row in zip(concept[answered].tolist(), of_experts, strict=True):
                 total = self._by_concept.get(each)
@@ -50,7 +48,7 @@ class Comparators:
 
     def totals(self) -> dict[str, float]:
         """What each comparator has lost."""
-        least = self._least.min(axis=1).tolist()
+        least = self._least.min(axis=0).tolist()
         totals = {"best_expert": float(self.losses[self._experts].min())}
         totals.update({f"switches_{switches}": loss for switches, loss in enumerate(least[1:], 1)})
         if self._by_concept:
