@@ -92,11 +92,43 @@ def summarised(mixture: Any, series: Any, max_switches: int) -> MixtureSummary:
     experts = [row(str(name), "expert", at) for at, name in enumerate(mixture.experts_)]
     experts.sort(key=lambda each: (math.isnan(each.loss), each.loss))
     own = row("mixture", "mixture", len(lost) - 2)
-    oracles, note = _oracles(mixture, series, own.loss, max_switches)
+    oracles, note = _oracles(mixture, series, max_switches)
     rows = [own, row("plain mean", "mean", len(lost) - 1), *experts, *oracles]
     n_rows = int(mixture._panel.n_rows.sum() if code is None else mixture._panel.n_rows[code])
     return MixtureSummary(rows, mixture._loss_name(), n_rows, note)
 
 
-def _oracles(mixture: Any, series: Any, own: float, max_switches: int) -> tuple[list[SummaryRow], str]:
-    return [], ""
+def _oracles(mixture: Any, series: Any, max_switches: int) -> tuple[list[SummaryRow], str]:
+    """What could have been reached in hindsight, from what was recorded; and why not, if it was not."""
+    from ..evaluation import oracles  # above this layer: it knows nothing of estimators
+
+    if mixture.record is None:
+        return [], "No oracles: nothing was recorded (record=)."
+    if series is None and len(mixture._known.series) > 1:
+        return [], "No oracles: there are several series; ask for one."
+    if mixture._known.n_outputs > 1:
+        return [], "No oracles: there are several outputs."
+    trace = mixture._trace(series=series)
+    if trace.counts.max() > 1:
+        return [], f"No oracles: only means of {trace.counts.max()} rows were recorded; they need all (record=)."
+    own = float(trace.loss.mean())
+
+    def row(name: str, loss: float) -> SummaryRow:
+        return SummaryRow(name, "oracle", loss, 1.0, 1.0 - own / loss if loss > 0.0 else math.nan)
+
+    rows, notes = [], []
+    loss = mixture._panel.losses.losses[0]
+    if np.isnan(trace.losses).any():
+        notes.append("No best combinations: experts slept.")
+    elif not hasattr(loss, "gradient"):
+        notes.append("No best combinations: the loss has no gradient.")
+    else:
+        rows.append(row("best convex combination", oracles.best_convex(trace.forecasts, trace.targets, loss).loss))
+        rows.append(row("best linear combination", oracles.best_linear(trace.forecasts, trace.targets, loss).loss))
+    most = min(max_switches, len(trace.loss) - 1)
+    by_switches = oracles.best_sequence(trace.losses, most).losses
+    for switches in sorted({0, 1, most // 2, most}):
+        if np.isfinite(by_switches[switches]):
+            name = "best expert" if switches == 0 else f"best sequence, {switches} switch{'es' * (switches > 1)}"
+            rows.append(row(name, float(by_switches[switches])))
+    return rows, " ".join(notes)
