@@ -35,7 +35,9 @@ class BiasScale:
         each counts.
         """
         issued = np.empty_like(errors)
-        for at, (begin, known, part) in enumerate(zip(issue.tolist(), known_at.tolist(), learned.tolist(), strict=True)):
+        for at, (begin, known, part) in enumerate(
+            zip(issue.tolist(), known_at.tolist(), learned.tolist(), strict=True)
+        ):
             while len(self._book) > 1 and self._book[1][0] <= begin:
                 self._book.pop(0)
             issued[at] = self._book[0][1]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from . import losses as _losses
 from ._council import Council, Rows, Standing
+from ._timetable import Integers
 from .experts import LongTermMemory, MLPoly
 from .experts._long_term_memory import SteadyMemory
 from .experts._validation import Floats
@@ -21,8 +22,6 @@ try:
     from . import _mixing as kernel
 except ImportError:  # of which the expert algorithms have warned
     kernel = None
-
-Integers = NDArray[np.int64]
 
 
 class Entries(NamedTuple):
@@ -46,13 +45,14 @@ class Entries(NamedTuple):
             return None if values is None else values[rows]
 
         starts = self.starts[first : last + 1] - self.starts[first]
-        of_rows = (cut(values) for values in self[:5])
+        of_rows: Any = [cut(values) for values in self[:5]]
         return Entries(*of_rows, starts, self.issue[rounds], self.known_at[rounds], self.complete[rounds])
 
     def rows(self, at: int) -> Rows:
         """The rows of a round."""
         here = slice(self.starts[at], self.starts[at + 1])
-        return Rows(*(None if values is None else values[here] for values in self[:5]))
+        parts: Any = [None if values is None else values[here] for values in self[:5]]
+        return Rows(*parts)
 
 
 class Cell:

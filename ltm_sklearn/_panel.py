@@ -60,6 +60,8 @@ class Panel:
         Whether groups have the mixture of all of them as one more expert.
     bias : bool
         Whether there are experts above and below the plain mean.
+    levels : ndarray of shape (n_outputs,), optional
+        If the outputs are quantiles: which. What is issued does not cross.
     """
 
     def __init__(
@@ -74,7 +76,10 @@ class Panel:
         lag: int,
         pooled: bool,
         bias: bool,
+        levels: Floats | None = None,
     ) -> None:
+        self.levels = levels
+        self.saved = np.zeros(0)  #: of each series: how much less was lost as quantiles did not cross
         self._council_of, self.losses, self.prior, self.n_outputs = council_of, losses, prior, n_outputs
         self.shared, self.block, self.lag, self.pooled, self.bias = shared, block, lag, pooled, bias
         self.cells: dict[Key, Cell] = {}
@@ -117,6 +122,7 @@ class Panel:
         times = timetable(ordered.series, self.n_rows - self._n_waiting, ordered.blocks, self.block, self.lag)
         extras = self._extras(ordered, times)
         issued = self._run(ordered, times, extras, with_weights, n_jobs)
+        issued = issued._replace(predictions=self._repaired(issued.predictions, ordered, times))
         self._keep_waiting(ordered, times)
         self.n_rows += np.bincount(table.series[n_old:], minlength=len(self.n_rows))
         for (series, _, _), cell in self.cells.items():
@@ -132,7 +138,27 @@ class Panel:
     def _open(self, n_series: int) -> None:
         missing = max(n_series - len(self.n_rows), 0)
         self.n_rows = np.append(self.n_rows, np.zeros(missing, dtype=np.int64))
+        self.saved = np.append(self.saved, np.zeros(missing))
         self._n_waiting = np.append(self._n_waiting, np.zeros(missing, dtype=np.int64))
+
+    def repaired(self, predictions: Floats) -> Floats:
+        """Quantiles that do not cross: sorted, which only lowers their pinball losses together."""
+        if self.levels is None:
+            return predictions
+        return np.sort(predictions, axis=1)[:, np.argsort(np.argsort(self.levels))]
+
+    def _repaired(self, predictions: Floats, table: Table, times: Timetable) -> Floats:
+        """The same, with what it saves in the rows that are learned."""
+        if self.levels is None:
+            return predictions
+        repaired = self.repaired(predictions)
+        outputs = np.tile(np.arange(self.n_outputs), len(predictions))
+        lost = [self.losses.of(table.targets.ravel(), said.ravel(), outputs) for said in (predictions, repaired)]
+        saved = (lost[0] - lost[1]).reshape(predictions.shape).sum(axis=1) * times.complete
+        if table.row_weights is not None:
+            saved *= table.row_weights
+        self.saved += np.bincount(table.series, saved, minlength=len(self.saved))
+        return repaired
 
     def _keep_waiting(self, table: Table, times: Timetable) -> None:
         waits = ~times.complete
@@ -242,6 +268,10 @@ class Panel:
 
     def issue(self, table: Table) -> Issued:
         """What is said of rows now; nothing changes."""
+        issued = self._issue(table)
+        return issued._replace(predictions=self.repaired(issued.predictions))
+
+    def _issue(self, table: Table) -> Issued:
         extras = None
         if self.bias:
             unknown = np.full(self.n_outputs, np.nan)
@@ -332,5 +362,3 @@ def _joined(first: Table, second: Table) -> Table:
         np.concatenate([first.groups, second.groups]),
         None if second.blocks is None else second.blocks,  # such blocks are whole: none of them waits
     )
-
-

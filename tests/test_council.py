@@ -149,7 +149,9 @@ def test_equal_forecasts_leave_everything_as_it_was():
     rng = np.random.default_rng(0)
     for y in rng.normal(size=50) * 1e6 + 0.1:
         x = np.full((1, 7), y * rng.normal())
-        council.learn(council.standing(), None, Rows(x, np.array([y]), None, None, None), OutputLosses([losses.Squared()]))
+        council.learn(
+            council.standing(), None, Rows(x, np.array([y]), None, None, None), OutputLosses([losses.Squared()])
+        )
     after = council.standing()
     np.testing.assert_allclose(after.opinions, before.opinions, atol=1e-12)
     np.testing.assert_allclose(after.trust, before.trust, atol=1e-12)

@@ -410,7 +410,9 @@ def test_large_common_level_does_not_drown_the_errors():
     )
 
 
-@pytest.mark.parametrize("loss", ["squared", "absolute", "pinball", Smooth()], ids=["squared", "absolute", "pinball", "smooth"])
+@pytest.mark.parametrize(
+    "loss", ["squared", "absolute", "pinball", Smooth()], ids=["squared", "absolute", "pinball", "smooth"]
+)
 @pytest.mark.parametrize("best", [oracles.best_convex, oracles.best_linear])
 def test_odd_tables_have_an_answer(best, loss):
     y = np.array([1.0, 2.0, 3.0])

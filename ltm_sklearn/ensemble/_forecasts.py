@@ -34,7 +34,9 @@ class Vocabulary:
 
     def copy(self) -> Vocabulary:
         """One that can be changed."""
-        return Vocabulary(**{name: value.copy() if hasattr(value, "copy") else value for name, value in vars(self).items()})
+        return Vocabulary(
+            **{name: value.copy() if hasattr(value, "copy") else value for name, value in vars(self).items()}
+        )
 
 
 class Reading(NamedTuple):
@@ -99,11 +101,15 @@ class Reader:
         else:
             values = validate_data(self.estimator, X, reset=self.first and learn, **checks)
         if values.ndim > 3:
-            raise ValueError(f"forecasts have shape {values.shape}; it should be (rows, experts) or (rows, experts, outputs)")
+            raise ValueError(
+                f"forecasts have shape {values.shape}; it should be (rows, experts) or (rows, experts, outputs)"
+            )
         if self.first:
             self.known.experts = default_names(values.shape[1])
         elif values.shape[1] != len(self.known.experts):
-            raise ValueError(f"X has {values.shape[1]} experts, but there are {len(self.known.experts)}: {self.known.experts}")
+            raise ValueError(
+                f"X has {values.shape[1]} experts, but there are {len(self.known.experts)}: {self.known.experts}"
+            )
         return np.ascontiguousarray(values if values.ndim == 3 else values[:, :, np.newaxis])
 
     def _frame(self, X: Any, names: list[Any], learn: bool) -> Floats:
@@ -176,11 +182,13 @@ class Reader:
         infinite = np.isinf(forecasts)
         if infinite.any():
             row, expert, _ = np.argwhere(infinite)[0]
-            raise ValueError(f"{self._column(expert)} is infinite in {_row(row, times)}; NaN says that there is no forecast")
+            raise ValueError(
+                f"{self._column(expert)} is infinite in {_row(row, times)}; NaN says that there is no forecast"
+            )
         silent = np.isnan(forecasts)
         if awake is not None:
             silent |= (awake == 0.0)[:, :, np.newaxis]
-        nobody = silent.all(axis=1).any(axis=1)
+        nobody: NDArray[np.bool_] = np.any(silent.all(axis=1), axis=1)
         if nobody.any():
             row = int(nobody.argmax())
             raise ValueError(
@@ -319,7 +327,9 @@ class Reader:
         for row in heads.tolist():
             code = int(series[row])
             if code in self.known.last_block and self.known.last_block[code] == names[codes[row]]:
-                raise ValueError(f"row {row} goes on with block {names[codes[row]]!r}: hand in all rows of a block in one call")
+                raise ValueError(
+                    f"row {row} goes on with block {names[codes[row]]!r}: hand in all rows of a block in one call"
+                )
         self.known.last_block.update({int(series[row]): names[codes[row]] for row in tails.tolist()})
         return codes
 

@@ -19,7 +19,7 @@ from ..experts import ExpertAlgorithm
 from ..experts._base import normalise
 from ..experts._validation import Floats, as_floats, check_count, check_number, check_option, check_prior
 from ..losses import LOSSES, OutputLosses, Pinball, loss_name
-from ._forecasts import Reader, Reading
+from ._forecasts import Reader, Reading, Vocabulary
 from ._summary import MixtureSummary, summarised
 from ._validation import unchanged_on_error
 
@@ -113,6 +113,10 @@ class ExpertMixture(MultiOutputMixin, RegressorMixin, BaseEstimator):
     >>> mixture.predict(forecasts[-1:]).shape
     (1,)
     """
+
+    _panel: Panel
+    _known: Vocabulary
+    _tapes: dict[int, Tape]  #: by series
 
     def __init__(
         self,
@@ -213,7 +217,6 @@ class ExpertMixture(MultiOutputMixin, RegressorMixin, BaseEstimator):
             for tape in tapes.values():
                 tape.add_expert()
         issued = panel.learn(reading.table, with_weights=self.record is not None, n_jobs=self.n_jobs)
-        issued = issued._replace(predictions=self._repaired(issued.predictions))
         self._panel, self._known, self._tapes = panel, reading.vocabulary, tapes
         if self.record is not None:
             self._tape(reading, issued)
@@ -238,6 +241,7 @@ class ExpertMixture(MultiOutputMixin, RegressorMixin, BaseEstimator):
             lag=self.lag,
             pooled=self.pooled,
             bias=self.bias,
+            levels=None if self.quantiles is None else np.asarray(self.quantiles, dtype=np.float64),
         )
 
     def _losses(self, n_outputs: int) -> OutputLosses:
@@ -271,7 +275,7 @@ class ExpertMixture(MultiOutputMixin, RegressorMixin, BaseEstimator):
         ndarray of shape (n_samples,), or (n_samples, n_outputs)
             Quantiles go up in each row.
         """
-        predictions = self._repaired(self._issue(X, awake).predictions)
+        predictions = self._issue(X, awake).predictions
         return predictions[:, 0] if self._known.flat else predictions
 
     def weigh(self, X: Any, awake: Any = None) -> Floats:
@@ -308,13 +312,6 @@ class ExpertMixture(MultiOutputMixin, RegressorMixin, BaseEstimator):
         """Without those of the experts above and below the mean."""
         assert weights is not None
         return weights[:, 2:] if self.bias else weights
-
-    def _repaired(self, predictions: Floats) -> Floats:
-        """Quantiles that do not cross: sorted, which only lowers their pinball losses together."""
-        if self.quantiles is None:
-            return predictions
-        order = np.argsort(np.argsort(np.asarray(self.quantiles, dtype=np.float64), kind="stable"), kind="stable")
-        return np.sort(predictions, axis=1)[:, order]
 
     # What is shown ------------------------------------------------------------------------------------------------
 
@@ -445,7 +442,11 @@ class ExpertMixture(MultiOutputMixin, RegressorMixin, BaseEstimator):
         outputs = self._known.outputs or self._output_names()
         several = len(outputs) > 1 and not self.shared
         return [
-            (series[s] if self.series is not None else None, groups[g] if groups else None, outputs[o] if several else None)
+            (
+                series[s] if self.series is not None else None,
+                groups[g] if groups else None,
+                outputs[o] if several else None,
+            )
             for s, g, o in panel.cells
             if g >= 0
         ]
@@ -495,7 +496,9 @@ class ExpertMixture(MultiOutputMixin, RegressorMixin, BaseEstimator):
         tallies = [
             cell.tally[:, extra:] for (of, group, _), cell in panel.cells.items() if group >= 0 and series in (None, of)
         ]
-        return np.asarray(np.sum(tallies, axis=0))
+        tally = np.array(np.sum(tallies, axis=0))
+        tally[[0, 2], -2] -= panel.saved.sum() if series is None else panel.saved[series]
+        return tally
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_panel")
@@ -564,5 +567,3 @@ class _Councils:
 
 def _ratio(part: Floats, whole: Floats) -> Floats:
     return np.divide(part, whole, out=np.full(part.shape, np.nan), where=whole > 0.0)
-
-

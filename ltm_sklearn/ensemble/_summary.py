@@ -58,7 +58,12 @@ class MixtureSummary:
         lines = self._lines()
         widths = [max(len(line[at]) for line in lines) for at in range(len(lines[0]))]
         table = [
-            "  ".join([line[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True))])
+            "  ".join(
+                [
+                    line[0].ljust(widths[0]),
+                    *(cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True)),
+                ]
+            )
             for line in lines
         ]
         return "\n".join([f"{self.n_rows} rows, {self.loss_name} loss", *table, *([self.note] if self.note else [])])

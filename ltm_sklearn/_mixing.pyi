@@ -1,0 +1,40 @@
+from typing import Any
+
+from ._timetable import Integers
+from .experts._kernel import MemoryRounds
+from .experts._validation import Floats
+
+SQUARED: int
+ABSOLUTE: int
+PINBALL: int
+PERCENTAGE: int
+HUBER: int
+LOG_COSH: int
+
+def run(
+    follow: MemoryRounds,
+    follow_linear: bool,
+    poly: dict[str, Any] | None,
+    chair: MemoryRounds | None,
+    mean: Floats | None,
+    gaps: Floats,
+    held_until: Integers,
+    held: Floats,
+    starts: Integers,
+    issue: Integers,
+    known_at: Integers,
+    n_complete: int,
+    forecasts: Floats,
+    targets: Floats,
+    awake: Floats | None,
+    row_weights: Floats | None,
+    kind: int,
+    parameters: Floats,
+    growth: float,
+    fading: float,
+    kept_until: Integers,
+    kept: Floats,
+    predictions: Floats,
+    weights: Floats | None,
+    tally: Floats,
+) -> int: ...

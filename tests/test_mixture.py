@@ -1,0 +1,605 @@
+"""ExpertMixture: what is issued, what is learned, and with which weights."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from forecasts import returning, sleepy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, TimeSeriesSplit
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+from ltm_sklearn import ExpertMixture
+from ltm_sklearn._council import Council, Rows
+from ltm_sklearn.evaluation import crps, oracles, prequential
+from ltm_sklearn.experts import BOA, FixedShare, LongTermMemory, MLPoly
+from ltm_sklearn.losses import Absolute, Huber, OutputLosses, Pinball, Squared
+
+
+def frame(X, **columns):
+    names = [f"model {at}" for at in range(X.shape[1])]
+    return pd.DataFrame(X, columns=names).assign(**columns)
+
+
+def issued(mixture, **which):
+    """What was issued, row by row."""
+    return mixture._trace(**which).predictions
+
+
+def fitted(X, y, **parameters):
+    return ExpertMixture(record=10_000, **parameters).fit(X, y)
+
+
+# Rounds, blocks, lags -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("algorithm", [None, BOA()], ids=["council", "BOA"])
+@pytest.mark.parametrize(("block", "lag"), [(1, 0), (1, 1), (1, 6), (8, 0), (8, 3), (8, 8), (8, 20)])
+def test_a_row_is_scored_with_what_a_user_would_have_issued(block, lag, algorithm):
+    # A forecaster predicts a block when it begins, and hands in targets when they are known.
+    X, y = returning(160, length=40)
+    X = sleepy(X)
+    live = ExpertMixture(algorithm, lag=lag, block=block).partial_fit(X[:1], y[:1])
+    live = ExpertMixture(algorithm, lag=lag, block=block)
+    said, n_learned = np.empty(len(y)), 0
+    for start in range(0, len(y), block):
+        n_known = max(start - lag, 0)
+        n_known -= n_known % block  # of a block whose targets are not all known, nothing is learned
+        if n_known > n_learned:
+            live.partial_fit(X[n_learned:n_known], y[n_learned:n_known])
+            n_learned = n_known
+        here = slice(start, start + block)
+        if n_learned == 0:  # nothing is known: the plain mean
+            said[here] = np.nanmean(X[here], axis=1)
+        else:
+            said[here] = live.predict(X[here])
+    history = fitted(X, y, algorithm=algorithm, lag=lag, block=block)
+    np.testing.assert_allclose(issued(history), said, rtol=1e-9)
+
+
+@settings(max_examples=25, deadline=None)
+@given(cuts=st.lists(st.integers(1, 119), max_size=6), block=st.sampled_from([1, 7]), lag=st.sampled_from([0, 5]))
+def test_one_run_and_any_split_of_it_are_the_same(cuts, block, lag):
+    X, y = returning(120, length=30)
+    X = sleepy(X)
+    parameters = {"block": block, "lag": lag, "bias": True, "record": 1000}
+    whole = ExpertMixture(**parameters).partial_fit(X, y)
+    parts = ExpertMixture(**parameters)
+    edges = sorted({0, *cuts, 120})
+    for first, last in zip(edges[:-1], edges[1:], strict=True):
+        parts = pickle.loads(pickle.dumps(parts)).partial_fit(X[first:last], y[first:last])
+    np.testing.assert_array_equal(issued(parts), issued(whole))
+    np.testing.assert_array_equal(parts.weights_, whole.weights_)
+    np.testing.assert_array_equal(parts.predict(X), whole.predict(X))
+    assert parts.n_rounds_ == whole.n_rounds_
+    assert parts.mixture_loss_ == pytest.approx(whole.mixture_loss_, rel=1e-12)
+
+
+def test_blocks_by_a_column_may_have_any_lengths():
+    X, y = returning(100, length=25)
+    days = np.repeat(np.arange(7), [1, 30, 4, 25, 2, 20, 18])
+    by_column = fitted(frame(X, day=days), y, block="day")
+    said, council = np.empty(100), Council(None, True, np.full(4, 0.25))
+    for day in range(7):
+        here, standing = days == day, council.standing()
+        said[here] = standing.mixtures(X[here], None) @ standing.trust
+        council.learn(standing, None, Rows(X[here], y[here], None, None, None), OutputLosses([Squared()]))
+    np.testing.assert_allclose(issued(by_column), said, rtol=1e-9)
+    assert by_column.n_rounds_ == 7
+
+
+def test_a_block_of_a_column_comes_in_one_call():
+    X, y = returning(20)
+    table = frame(X, day=[1] * 12 + [2] * 8)
+    mixture = ExpertMixture(block="day").partial_fit(table[:12], y[:12])
+    mixture.partial_fit(table[12:16], y[12:16])
+    before = pickle.dumps(mixture.predict(table))
+    with pytest.raises(ValueError, match=r"row 0 goes on with block 2: hand in all rows of a block in one call"):
+        mixture.partial_fit(table[16:], y[16:])
+    assert pickle.dumps(mixture.predict(table)) == before
+
+
+def test_learning_rows_that_were_issued_together_one_by_one_is_the_trap():
+    # Ten rows are issued together, and who is good changes with each ten: within them it seems easy to follow.
+    rng = np.random.default_rng(0)
+    y = np.zeros(4000)
+    leader = rng.integers(4, size=400).repeat(10)
+    X = np.where(np.arange(4) == leader[:, np.newaxis], 0.1, 1.0) * rng.choice([-1.0, 1.0], size=(4000, 4))
+    plain = np.mean(X.mean(axis=1) ** 2)
+    in_blocks = fitted(X, y, block=10)
+    assert in_blocks.mixture_loss_ < 1.05 * plain
+    naive = ExpertMixture(LongTermMemory()).fit(X[:10], y[:10])
+    lost = []
+    for start in range(10, 4000, 10):
+        here = slice(start, start + 10)
+        lost.append(np.mean(naive.predict(X[here]) ** 2))
+        naive.partial_fit(X[here], y[here])
+    assert np.mean(lost) > 1.8 * plain
+    assert naive.mixture_loss_ < 0.8 * plain  # what it seemed to be
+
+
+# Accuracy -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("loss", ["squared", "absolute", "percentage", "huber", "log_cosh", Pinball(0.5)])
+def test_returning_leaders_are_found_again(loss):
+    X, y = returning(1200)
+    X, y = X + 100.0, y + 100.0
+    mixture = fitted(X, y, loss=loss)
+    assert mixture.mixture_loss_ < 0.35 * mixture.loss_.min()
+    trace = mixture._trace()
+    phases = trace.loss[:900].reshape(6, 150).sum(axis=1)
+    assert phases[3:].mean() < 0.8 * phases[1:3].mean()
+
+
+def test_the_best_combination_is_reached_where_it_beats_all_experts():
+    rng = np.random.default_rng(0)
+    y, hidden = rng.normal(size=2000).cumsum(), rng.normal(size=2000)
+    X = np.column_stack([y + 2.0 * hidden, y - hidden, y + 3.0 * rng.normal(size=2000)])
+    mixture = fitted(X, y)
+    assert mixture.mixture_loss_ < 0.1 * mixture.loss_.min()
+    without = fitted(X, y, gradient=False)
+    assert without.mixture_loss_ > 5.0 * mixture.mixture_loss_
+
+
+def test_a_common_bias_is_corrected_if_asked_for():
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=2000).cumsum()
+    X = y[:, np.newaxis] + 5.0 + rng.normal(size=(2000, 3))
+    plain, corrected = fitted(X, y), fitted(X, y, bias=True)
+    assert plain.mixture_loss_ > 20.0
+    assert corrected.mixture_loss_ < 2.0
+    assert corrected.weigh(X[:1]).sum() < 0.99  # the rest is on the two further experts
+    one = fitted(X[:, :1], y, bias=True)
+    assert one.mixture_loss_ < 3.0
+
+
+@pytest.mark.parametrize("parameters", [{}, {"lag": 3}, {"block": 5}, {"bias": True}, {"gradient": False}])
+@pytest.mark.parametrize("scale", [1e-12, 1e12])
+def test_units_do_not_matter(scale, parameters):
+    X, y = returning(300, length=50)
+    plain, scaled = fitted(X, y, **parameters), fitted(scale * X, scale * y, **parameters)
+    np.testing.assert_allclose(issued(scaled), scale * issued(plain), rtol=1e-6, atol=1e-9 * scale)
+
+
+def test_weights_that_began_at_one_each_would_say_three():
+    # River's EWARegressor: three experts that say 1.0 give 3.0; squared losses near 100 end all weights for ever
+    mixture = ExpertMixture().partial_fit([[1.0, 1.0, 1.0]], [1.0])
+    assert mixture.predict([[1.0, 1.0, 1.0]]) == pytest.approx([1.0])
+    X = np.array([[90.0, 110.0, 101.0]] * 50)
+    mixture = ExpertMixture().fit(X, np.full(50, 100.0))
+    assert 99.0 < mixture.predict(X[:1])[0] < 102.0
+    assert mixture.weights_.sum() == pytest.approx(1.0)
+
+
+def test_two_experts_in_turns_get_cheaper():
+    y = np.zeros(3000)
+    first = np.arange(3000) // 500 % 2 == 0
+    X = np.column_stack([np.where(first, 0.0, 1.0), np.where(first, 1.0, 0.0)])
+    phases = fitted(X, y)._trace().loss.reshape(6, 500).sum(axis=1)
+    assert phases[2:].max() < 5.0
+    assert phases[-1] < phases[1]
+
+
+@pytest.mark.parametrize("X", [[[1.0], [2.0], [4.0]], [[1.0, 1.0], [2.0, 2.0], [4.0, 4.0]]], ids=["one", "ties"])
+@pytest.mark.parametrize("parameters", [{}, {"lag": 1}, {"block": 2}, {"algorithm": MLPoly()}])
+def test_one_expert_and_ties(X, parameters):
+    mixture = fitted(X, [0.0, 0.0, 0.0], **parameters)
+    np.testing.assert_allclose(mixture.predict(X), [1.0, 2.0, 4.0])
+    assert issued(mixture) == pytest.approx([1.0, 2.0, 4.0])
+
+
+@given(
+    y=st.lists(st.floats(-1e300, 1e300), min_size=8, max_size=8),
+    x=st.lists(st.floats(-1e300, 1e300), min_size=24, max_size=24),
+)
+@settings(deadline=None)
+def test_whatever_the_numbers_are_weights_are_weights(y, x):
+    mixture = ExpertMixture(lag=1, block=2).partial_fit(np.reshape(x, (8, 3)), y)
+    assert np.isfinite(mixture.weights_).all()
+    assert mixture.weights_.min() >= 0.0
+    assert mixture.weights_.sum() == pytest.approx(1.0)
+
+
+# Losses -------------------------------------------------------------------------------------------------------------
+
+
+class OwnSquared:
+    def __call__(self, y, prediction):
+        return (prediction - y) ** 2
+
+    def gradient(self, y, prediction):
+        return 2.0 * (prediction - y)
+
+
+@pytest.mark.parametrize(
+    ("own", "built_in", "gradient"),
+    [
+        (OwnSquared(), Squared(), True),
+        (OwnSquared(), "squared", False),
+        (lambda y, x: np.abs(x - y), Absolute(), False),
+    ],
+    ids=["with gradient", "gradient not used", "without"],
+)
+def test_a_loss_of_ones_own_is_as_good(own, built_in, gradient):
+    X, y = returning(200, length=50)
+    X = sleepy(X)
+    expected = fitted(X, y, loss=built_in, gradient=gradient, block=2, lag=1)
+    got = fitted(X, y, loss=own, block=2, lag=1, gradient=gradient or not hasattr(own, "gradient"))
+    np.testing.assert_allclose(issued(got), issued(expected), rtol=1e-9)
+    assert got.mixture_loss_ == pytest.approx(expected.mixture_loss_)
+
+
+def moody(y, prediction):
+    if (y > 50.0).any():
+        raise RuntimeError("too large")
+    return np.abs(prediction - y)
+
+
+def test_an_error_in_a_loss_leaves_the_mixture_as_it_was():
+    X, y = returning(100)
+    mixture = ExpertMixture(loss=moody, record=100, block=4).fit(X[:50], y[:50] * 0.1)
+    before = pickle.dumps(mixture)
+    with pytest.raises(RuntimeError, match="too large"):
+        mixture.partial_fit(X[50:], np.append(np.zeros(49), 99.0))
+    assert pickle.dumps(mixture) == before
+    mixture.partial_fit(X[50:], np.zeros(50))
+
+
+def test_an_algorithm_beyond_its_horizon_leaves_the_mixture_as_it_was():
+    X, y = returning(30)
+    mixture = ExpertMixture(FixedShare(horizon=20)).partial_fit(X[:15], y[:15])
+    weights = mixture.weights_
+    with pytest.raises(ValueError, match="horizon of 20"):
+        mixture.partial_fit(X[15:], y[15:])
+    np.testing.assert_array_equal(mixture.weights_, weights)
+    assert mixture.n_samples_seen_ == 15
+
+
+def test_huber_has_its_delta():
+    X, y = returning(300)
+    assert fitted(X, y, loss=Huber(0.1)).loss_.max() < fitted(X, y, loss=Huber(3.0)).loss_.max()
+
+
+# Experts ------------------------------------------------------------------------------------------------------------
+
+
+def test_sleeping_experts_get_no_weight_and_keep_what_they_had():
+    X, y = returning(400, length=400)
+    X[200:300, 0] = np.nan
+    mixture = fitted(X, y)
+    weights = mixture._trace().weights
+    assert weights[199, 0] > 0.9
+    assert not weights[200:300, 0].any()
+    assert weights[300, 0] > 0.4  # at once
+    assert weights[310, 0] > 0.6
+    assert weights[399, 0] > 0.9
+    np.testing.assert_allclose(weights.sum(axis=1), 1.0)
+    assert mixture._trace().losses[200:300, 0].size == 100
+    assert np.isnan(mixture._trace().losses[200:300, 0]).all()
+
+
+def test_experts_come_and_go_by_the_names_of_their_columns():
+    X, y = returning(300, n_experts=3, length=300)
+    table = frame(X)
+    mixture = ExpertMixture(record=1000, lag=2).partial_fit(table[["model 2", "model 1"]][:100], y[:100])
+    assert mixture.experts_ == ["model 2", "model 1"]
+    mixture.partial_fit(table[:100], y[:100])  # a good one comes
+    assert mixture.experts_ == ["model 2", "model 1", "model 0"]
+    assert mixture.leader_ == "model 0"
+    mixture.partial_fit(table[["model 1", "model 2"]][100:150], y[100:150])  # and goes
+    mixture.partial_fit(table[150:151], y[150:151])
+    assert mixture.leader_ == "model 0"
+    now = mixture.predict(table[200:])
+    np.testing.assert_allclose(mixture.predict(table[["model 1", "model 0", "model 2"]][200:]), now)
+    np.testing.assert_allclose(mixture.predict(table.assign(unknown=np.pi)[200:]), now)
+    assert mixture._trace().weights.shape == (251, 3)
+    assert list(mixture.feature_names_in_) == ["model 2", "model 1", "model 0"]
+
+
+def test_an_expert_that_came_later_is_as_one_that_slept():
+    X, y = returning(200, n_experts=3, length=50)
+    late = X.copy()
+    late[:100, 2] = np.nan
+    slept = fitted(late, y)
+    came = ExpertMixture(record=1000).partial_fit(frame(X)[["model 0", "model 1"]][:100], y[:100])
+    came.partial_fit(frame(X)[100:], y[100:])
+    # not to the letter: the one that slept had its share of the prior from the start
+    np.testing.assert_allclose(issued(came)[110:], issued(slept)[110:], atol=0.5)
+    assert came.mixture_loss_ == pytest.approx(slept.mixture_loss_, rel=0.2)
+
+
+@pytest.mark.parametrize(
+    "convert", [pl.from_pandas, lambda table: pa.Table.from_pandas(table)], ids=["polars", "arrow"]
+)
+def test_frames_of_other_libraries(convert):
+    X, y = returning(120)
+    table = frame(sleepy(X), hour=np.arange(120) % 4, name=np.where(np.arange(120) % 2, "a", "b"))
+    parameters = {"group": "hour", "series": "name", "lag": 1}
+    expected = ExpertMixture(**parameters).fit(table, y)
+    got = ExpertMixture(**parameters).fit(convert(table), y)
+    np.testing.assert_array_equal(got.predict(convert(table)), expected.predict(table))
+
+
+def test_confidences_and_weights_of_rows():
+    X, y = returning(200, length=50)
+    asleep = np.random.default_rng(0).random(X.shape) < 0.3
+    asleep[:, 0] = False
+    by_nan = fitted(np.where(asleep, np.nan, X), y, block=5)
+    by_confidence = ExpertMixture(record=1000, block=5).fit(X, y, awake=np.where(asleep, 0.0, 1.0))
+    np.testing.assert_allclose(issued(by_confidence), issued(by_nan), rtol=1e-12)
+    half = np.where(np.arange(4) == 1, 0.5, 1.0) * np.ones_like(X)
+    assert ExpertMixture().fit(X, y, awake=half).weights_[1] != pytest.approx(ExpertMixture().fit(X, y).weights_[1])
+    ignored = np.where(np.arange(200) < 100, 0.0, 3.0)
+    tail = ExpertMixture(record=1000).fit(X, y, sample_weight=ignored)
+    np.testing.assert_allclose(issued(tail)[100:], issued(fitted(X[100:], y[100:])), rtol=1e-9)
+    assert tail.mixture_loss_ == pytest.approx(fitted(X[100:], y[100:]).mixture_loss_)
+    np.testing.assert_allclose(
+        ExpertMixture().fit(X, y, sample_weight=np.full(200, 7.0)).weights_, ExpertMixture().fit(X, y).weights_
+    )
+
+
+def test_priors_by_place_and_by_name():
+    X, y = returning(1)
+    shares = [0.7, 0.1, 0.1, 0.1]
+    by_place = fitted(X, y, prior=shares)
+    by_name = fitted(frame(X), y, prior={f"model {at}": share for at, share in enumerate(shares)})
+    assert issued(by_place) == pytest.approx(issued(by_name))
+    assert issued(by_place) == pytest.approx(X @ shares)
+    own = fitted(X, y, algorithm=LongTermMemory(prior=shares))
+    assert issued(own) == pytest.approx(X @ shares)
+
+
+# Groups, series, outputs --------------------------------------------------------------------------------------------
+
+
+def test_groups_are_mixtures_of_their_own():
+    X, y = returning(400, length=100)
+    hour = np.arange(400) % 4
+    together = fitted(frame(X, hour=hour), y, block=4, group="hour")
+    for each in range(4):
+        here = hour == each
+        np.testing.assert_allclose(issued(together)[here], issued(fitted(X[here], y[here])), rtol=1e-9)
+    assert together.weights_.shape == (4, 4)
+    assert together.cells_ == [(None, each, None) for each in range(4)]
+
+
+def test_groups_by_the_clock_need_no_column():
+    X, y = returning(24 * 20, length=100)
+    times = pd.date_range("2024-03-29", periods=24 * 20, freq="h")
+    by_column = fitted(frame(X, hour=times.hour), y, block=24, group="hour")
+    by_index = fitted(frame(X).set_index(times), y, block=24, group="hour")
+    by_time = fitted(frame(X, when=times), y, block=24, group="hour", time="when")
+    np.testing.assert_array_equal(issued(by_index), issued(by_column))
+    np.testing.assert_array_equal(issued(by_time), issued(by_column))
+    for name, values in {"weekday": times.weekday, "month": times.month}.items():
+        np.testing.assert_array_equal(
+            issued(fitted(frame(X).set_index(times), y, group=name)),
+            issued(fitted(frame(X, **{name: values}), y, group=name)),
+        )
+
+
+def test_pooled_groups_share_what_they_have_in_common():
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=2400)
+    X = y[:, np.newaxis] + rng.normal(size=(2400, 5)) * np.array([0.1, 1, 1, 1, 1])
+    table = frame(X, hour=np.arange(2400) % 24)
+    alone, pooled = (fitted(table, y, block=24, group="hour", pooled=pooled) for pooled in (False, True))
+    assert pooled.mixture_loss_ < 0.8 * alone.mixture_loss_
+    trace = pooled._trace()
+    np.testing.assert_allclose(trace.weights.sum(axis=1), 1.0)
+    np.testing.assert_allclose((trace.weights * X).sum(axis=1), trace.predictions, rtol=1e-9)
+    new = pooled.predict(table[:1].assign(hour=99))  # a group never seen has the pool's opinion
+    assert abs(new - y[0]) < 0.5
+    # and where groups differ, they still find out
+    sign = np.where(np.arange(2400) % 2 == 0, 1.0, 4.0)[:, np.newaxis]
+    X = y[:, np.newaxis] + rng.normal(size=(2400, 2)) * np.hstack([0.2 * sign, 0.8 / sign])
+    table = frame(X, hour=np.arange(2400) % 2)
+    assert fitted(table, y, group="hour", pooled=True).mixture_loss_ < 0.06
+
+
+def test_series_are_mixtures_of_their_own_in_whatever_order_they_come():
+    streams = {name: returning(150, length=30, seed=seed) for seed, name in enumerate("abc")}
+    rows = [(name, at) for at in range(150) for name in streams]
+    np.random.default_rng(0).shuffle(rows)
+    rows.sort(key=lambda row: row[1])
+    X = np.array([streams[name][0][at] for name, at in rows])
+    y = np.array([streams[name][1][at] for name, at in rows])
+    names = np.array([name for name, _ in rows])
+    table = frame(X, id=names, time=[at for _, at in rows])
+    parameters = {"block": 4, "lag": 2, "bias": True, "record": 1000}
+    panel = ExpertMixture(series="id", time="time", **parameters)
+    for first, last in [(0, 100), (100, 101), (101, 450)]:
+        panel.partial_fit(table[first:last], y[first:last])
+    for name, (own_X, own_y) in streams.items():
+        alone = ExpertMixture(**parameters).fit(own_X, own_y)
+        np.testing.assert_allclose(issued(panel, series=name), issued(alone), rtol=1e-9)
+        np.testing.assert_allclose(panel.predict(table[names == name]), alone.predict(own_X), rtol=1e-9)
+    assert [cell[0] for cell in panel.cells_] == list(dict.fromkeys(names))
+    threads = ExpertMixture(series="id", n_jobs=2, **parameters).fit(table.drop(columns="time"), y)
+    np.testing.assert_array_equal(threads.weights_, panel.weights_)
+    new = panel.predict(table[:2].assign(id="never seen"))
+    np.testing.assert_allclose(new, X[:2].mean(axis=1))
+
+
+def test_several_targets_apart_and_together():
+    (X1, y1), (X2, y2) = returning(200, length=50), returning(200, length=50, seed=5)
+    X, y = np.stack([X1, X2], axis=2), np.column_stack([y1, y2])
+    apart = fitted(X, y)
+    assert apart.predict(X).shape == (200, 2)
+    for at, (own_X, own_y) in enumerate([(X1, y1), (X2, y2)]):
+        np.testing.assert_allclose(issued(apart, output=at), issued(fitted(own_X, own_y)), rtol=1e-9)
+    together = fitted(X, y, shared=True)
+    assert together.weights_.shape == (4,)
+    doubled = fitted(np.repeat(X1, 2, axis=0), np.repeat(y1, 2), block=2)
+    same = fitted(np.stack([X1, X1], axis=2), np.column_stack([y1, y1]), shared=True)
+    np.testing.assert_allclose(issued(same, output=0), issued(doubled)[::2], rtol=1e-9)
+
+
+def test_columns_of_two_levels_are_experts_and_outputs():
+    (X1, y1), (X2, y2) = returning(100), returning(100, seed=5)
+    columns = pd.MultiIndex.from_product([["north", "south"], ["m0", "m1", "m2", "m3"]]).swaplevel()
+    table = pd.DataFrame(np.hstack([X1, X2]), columns=columns)
+    y = pd.DataFrame({"south": y2, "north": y1})
+    expected = fitted(np.stack([X1, X2], axis=2), np.column_stack([y1, y2]))
+    got = fitted(table, y)
+    assert got.experts_ == ["m0", "m1", "m2", "m3"]
+    np.testing.assert_array_equal(issued(got, output="north"), issued(expected, output=0))
+    shuffled = table[list(columns[::-1])]
+    np.testing.assert_array_equal(got.predict(shuffled), expected.predict(np.stack([X1, X2], axis=2)))
+
+
+def test_quantiles_are_each_aimed_at_and_do_not_cross():
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=3000)
+    X = np.tile([-3.0, -1.0, 0.0, 1.0, 3.0], (3000, 1)) + 0.01 * rng.normal(size=(3000, 5))
+    levels = [0.9, 0.1, 0.5]
+    mixture = fitted(X, y, quantiles=levels)
+    last = mixture.predict(X[-500:])
+    assert (last[:, 1] <= last[:, 2]).all()
+    assert (last[:, 2] <= last[:, 0]).all()
+    covered = (y[-1500:, np.newaxis] <= mixture.predict(X[-1500:])).mean(axis=0)
+    np.testing.assert_allclose(covered, levels, atol=0.07)
+    lost = [Pinball(level)(y, issued(mixture, output=level)).mean() for level in levels]
+    assert mixture.mixture_loss_ == pytest.approx(np.mean(lost))  # of what was issued: after the repair
+    by_level = np.stack([X - 0.5, X, X + 0.5], axis=2)
+    own = ExpertMixture(quantiles=[0.1, 0.5, 0.9]).fit(by_level, y)
+    named = pd.DataFrame(
+        by_level.reshape(3000, -1), columns=pd.MultiIndex.from_product([list("abcde"), ["0.1", "0.5", "0.9"]])
+    )
+    np.testing.assert_array_equal(
+        ExpertMixture(quantiles=[0.1, 0.5, 0.9]).fit(named, y).predict(named), own.predict(by_level)
+    )
+
+
+def test_repaired_quantiles_lose_less():
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=300)
+    X = np.stack([rng.normal(size=(300, 2)) for _ in range(3)], axis=2)  # quantiles that cross all the time
+    mixture = fitted(X, y, quantiles=[0.1, 0.5, 0.9], series=None)
+    raw = np.mean([cell.tally[0, -2] / cell.tally[1, -2] for cell in mixture._panel.cells.values()])
+    assert mixture.mixture_loss_ < raw
+    assert mixture.summary().frame().loc["mixture", "loss"] == mixture.mixture_loss_
+    assert crps(y, np.column_stack([issued(mixture, output=q) for q in (0.1, 0.5, 0.9)]), [0.1, 0.5, 0.9]) > 0.0
+
+
+# What is shown ------------------------------------------------------------------------------------------------------
+
+
+def test_losses_are_those_of_the_rows_learned():
+    X, y = returning(103)
+    X = sleepy(X)
+    mixture = fitted(X, y, block=10, loss="absolute")
+    learned = slice(0, 100)  # of the last block not all targets are known
+    errors = np.abs(X[learned] - y[learned, np.newaxis])
+    np.testing.assert_allclose(mixture.loss_, np.nanmean(errors, axis=0))
+    assert mixture.mixture_loss_ == pytest.approx(np.abs(issued(mixture)[learned] - y[learned]).mean())
+    assert mixture.n_samples_seen_ == 103
+    assert mixture.n_rounds_ == 10
+
+
+def test_a_summary_compares_in_the_same_rows():
+    X, y = returning(200)
+    X[:100, 1] = np.nan
+    mixture = fitted(X, y)
+    table = mixture.summary(max_switches=4).frame()
+    said = issued(mixture)
+    lost = (said - y) ** 2
+    assert table.loc["mixture", "loss"] == pytest.approx(lost.mean())
+    assert table.loc["mixture", "rmse"] == pytest.approx(np.sqrt(lost.mean()))
+    assert table.loc["plain mean", "loss"] == pytest.approx(((np.nanmean(X, axis=1) - y) ** 2).mean())
+    other = ((X[100:, 1] - y[100:]) ** 2).mean()
+    assert table.loc["x1", "loss"] == pytest.approx(other)
+    assert table.loc["x1", "awake"] == 0.5
+    assert table.loc["x1", "gain"] == pytest.approx(1.0 - lost[100:].mean() / other)
+    best = oracles.best_sequence((X - y[:, np.newaxis]) ** 2, 4)
+    assert table.loc["best sequence, 4 switches", "loss"] == pytest.approx(best.loss)
+    text = repr(mixture.summary())
+    assert "experts slept" in text
+    assert "50%" in text
+    assert mixture.summary().markdown().splitlines()[1].startswith("| --- | ---:")
+
+
+def test_a_summary_has_the_best_combinations():
+    X, y = returning(300)
+    table = fitted(X, y, loss="absolute").summary().frame()
+    assert table.loc["best convex combination", "loss"] == pytest.approx(oracles.best_convex(X, y, "absolute").loss)
+    assert table.loc["best linear combination", "loss"] <= table.loc["best convex combination", "loss"] + 1e-9
+    assert "rmse" not in table
+    assert list(table.index[:2]) == ["mixture", "plain mean"]
+    experts = table[table["kind"] == "expert"]
+    assert experts["loss"].is_monotonic_increasing
+
+
+def test_a_summary_says_why_there_are_no_oracles():
+    X, y = returning(100)
+    assert "record=" in ExpertMixture().fit(X, y).summary().note
+    assert "means of 2 rows" in ExpertMixture(record=50).fit(X, y).summary().note
+    assert "several outputs" in ExpertMixture(record=100, quantiles=[0.1, 0.9]).fit(X, y).summary().note
+    panel = ExpertMixture(record=100, series="id").fit(frame(X, id=np.arange(100) % 2), y)
+    assert "several series" in panel.summary().note
+    assert panel.summary(series=1).note == ""
+    assert panel.summary(series=1).n_rows == 50
+    with pytest.raises(ValueError, match="no round is complete"):
+        ExpertMixture(block=200).fit(X, y).summary()
+
+
+@pytest.mark.parametrize("pieces", [1, 7])
+def test_a_record_is_thinned_to_its_limit(pieces):
+    X, y = returning(1000)
+    X = sleepy(X)
+    whole = fitted(X, y)._trace()
+    few = ExpertMixture(record=100)
+    for rows in np.array_split(np.arange(1000), pieces):
+        few.partial_fit(X[rows], y[rows])
+    trace = few._trace()
+    assert len(trace.ends) == 63  # of 16 rows, but the last
+    assert trace.counts.sum() == 1000
+    np.testing.assert_allclose(trace.weights[0], whole.weights[:16].mean(axis=0))
+    np.testing.assert_allclose(trace.losses[1], np.nanmean(whole.losses[16:32], axis=0))
+    np.testing.assert_allclose(trace.counts @ trace.loss, whole.loss.sum())
+
+
+def test_times_are_recorded_as_the_clock_says_them():
+    X, y = returning(48)
+    times = pd.date_range("2024-10-26 12:00", periods=48, freq="h", tz="Europe/Paris")  # a night of 25 hours
+    trace = fitted(frame(X, when=times), y, time="when", group="hour")._trace()
+    assert trace.times[0] == np.datetime64("2024-10-26T12:00")
+    assert len(np.unique(trace.times)) == 47  # 02:00 comes twice, which is right
+
+
+def test_state_does_not_grow_with_the_stream():
+    X, y = returning(20_000)
+    mixture = ExpertMixture(lag=5, record=100, block=3).fit(X[:1000], y[:1000])
+    before = len(pickle.dumps(mixture))
+    mixture.partial_fit(X[1000:], y[1000:])
+    assert len(pickle.dumps(mixture)) < 1.1 * before + 2000
+
+
+def test_it_works_in_pipelines_searches_and_prequential_runs():
+    X, y = returning(200)
+    pipeline = make_pipeline(FunctionTransformer(), ExpertMixture()).fit(X, y)
+    assert pipeline.score(X, y) > 0.8
+    search = GridSearchCV(
+        ExpertMixture(), {"loss": ["squared", "absolute"], "bias": [False, True]}, cv=TimeSeriesSplit(3)
+    ).fit(X, y)
+    assert search.best_score_ > 0.5
+    result = prequential({"mixture": ExpertMixture(record=300), "memory": ExpertMixture(LongTermMemory())}, (X, y))
+    assert result.frame().loc["mixture", "mae"] < 1.0
+    assert list(result.traces) == ["mixture"]
+
+
+def test_fit_forgets():
+    X, y = returning(100)
+    once = ExpertMixture(record=100).fit(X, y)
+    twice = ExpertMixture(record=100).fit(frame(X[:, :2]), y).fit(X, y)
+    np.testing.assert_array_equal(twice.weights_, once.weights_)
+    assert len(twice._trace().ends) == 100
+    assert not hasattr(twice, "feature_names_in_")
+    assert not hasattr(clone(once), "_panel")
