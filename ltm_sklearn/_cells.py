@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -46,7 +47,8 @@ class Entries(NamedTuple):
 
         starts = self.starts[first : last + 1] - self.starts[first]
         of_rows: Any = [cut(values) for values in self[:5]]
-        return Entries(*of_rows, starts, self.issue[rounds], self.known_at[rounds], self.complete[rounds])
+        of_rounds: Any = [starts, self.issue[rounds], self.known_at[rounds], self.complete[rounds]]
+        return Entries(*of_rows, *of_rounds)
 
     def rows(self, at: int) -> Rows:
         """The rows of a round."""
@@ -260,6 +262,5 @@ def run_cells(
         run(0, len(cells))
     else:  # threads: the compiled rounds do not hold the interpreter's lock
         cuts = np.linspace(0, len(cells), min(len(cells), 64) + 1).astype(int).tolist()
-        parts = zip(cuts[:-1], cuts[1:], strict=True)
-        Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(run)(*part) for part in parts)
+        Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(run)(*part) for part in pairwise(cuts))
     return predictions, weights

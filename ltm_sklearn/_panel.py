@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ._bias import BiasScale
 from ._cells import Cell, Entries, run_cells
@@ -326,7 +325,7 @@ def _spread(weights: Floats, pooled: Floats) -> Floats:
 def _filled(
     forecasts: Floats, awake: Floats | None, row_of: Any, output_of: Any, n_outputs: int
 ) -> tuple[Floats, Floats | None]:
-    """Forecasts (n, n_experts) of entries, with the plain mean in the place of NaN, and confidences; None if all are 1."""
+    """Forecasts (n, n_experts) of entries, the plain mean in the place of NaN, and confidences; None if all are 1."""
     if n_outputs > 1:
         x = forecasts[row_of, :, output_of]
     else:

@@ -1,6 +1,7 @@
 """ExpertMixture: what is issued, what is learned, and with which weights."""
 
 import pickle
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -72,7 +73,7 @@ def test_one_run_and_any_split_of_it_are_the_same(cuts, block, lag):
     whole = ExpertMixture(**parameters).partial_fit(X, y)
     parts = ExpertMixture(**parameters)
     edges = sorted({0, *cuts, 120})
-    for first, last in zip(edges[:-1], edges[1:], strict=True):
+    for first, last in pairwise(edges):
         parts = pickle.loads(pickle.dumps(parts)).partial_fit(X[first:last], y[first:last])
     np.testing.assert_array_equal(issued(parts), issued(whole))
     np.testing.assert_array_equal(parts.weights_, whole.weights_)

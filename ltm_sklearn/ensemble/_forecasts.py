@@ -1,4 +1,4 @@
-"""Tables of forecasts as people have them: frames with an expert a column, and arrays; checked, with names for codes."""
+"""Tables of forecasts as people have them: frames with an expert a column, and arrays; checked, and with codes."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ class Reader:
         if nobody.any():
             row = int(nobody.argmax())
             raise ValueError(
-                f"no expert has a forecast in {_row(row, times)}: leave such rows out, or add a column that always has one"
+                f"no expert has a forecast in {_row(row, times)}: leave such rows out, or add a column that has one"
             )
 
     def check_history(self, reading: Reading, lag: int) -> None:

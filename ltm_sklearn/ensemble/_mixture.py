@@ -28,22 +28,22 @@ class ExpertMixture(MultiOutputMixin, RegressorMixin, BaseEstimator):
     """Forecasts of several models, combined by who is right now, with a memory of who was right before.
 
     A row of ``X`` holds what the models forecast for one time, a column each; NaN says that a model has no forecast: it
-    sleeps. ``partial_fit`` is for rows whose targets have come, in the order of time. Each is scored with the weights that
-    were in force when it was *issued*: see ``block`` and ``lag``.
+    sleeps. ``partial_fit`` is for rows whose targets have come, in the order of time. Each is scored with the weights
+    that were in force when it was *issued*: see ``block`` and ``lag``.
 
     Parameters
     ----------
     algorithm : ExpertAlgorithm, optional
-        Any of :mod:`ltm_sklearn.experts`. None: a council of three, which follow one expert (``LongTermMemory``), blend all
-        (``MLPoly``) or take the plain mean, weighed by how good their mixtures have been. Without gradients:
+        Any of :mod:`ltm_sklearn.experts`. None: a council of three, which follow one expert (``LongTermMemory``), blend
+        all (``MLPoly``) or take the plain mean, weighed by how good their mixtures have been. Without gradients:
         ``LongTermMemory``.
     loss : str, RegressionLoss or callable, default="squared"
         "squared", "absolute", "percentage", "pinball", "huber", "log_cosh", or one of :mod:`ltm_sklearn.losses` with
         parameters, as ``Huber(0.5)``. A callable takes targets and forecasts, shape (n,) both, and returns losses of
         any scale; it may have a method ``gradient`` with the same arguments.
     gradient : bool, default=True
-        Charge experts the linear part of the loss at the mixture, where the loss has a gradient, so that the mixture competes
-        with the best convex combination of the experts, not just with the best expert.
+        Charge experts the linear part of the loss at the mixture, where the loss has a gradient, so that the mixture
+        competes with the best convex combination of the experts, not just with the best expert.
     lag : int, default=0
         Rows that pass before a row's target is known: it is issued with weights that know nothing of the ``lag`` rows
         before it.
@@ -63,12 +63,13 @@ class ExpertMixture(MultiOutputMixin, RegressorMixin, BaseEstimator):
     shared : bool, default=False
         Whether several targets, or quantiles, share their weights.
     bias : bool, default=False
-        Add two experts, above and below the plain mean by twice its mean absolute error, so that what all experts have in
-        common can be corrected.
+        Add two experts, above and below the plain mean by twice its mean absolute error, so that what all experts have
+        in common can be corrected.
     prior : array-like of shape (n_experts,) or dict, optional
         Weights to begin with, by column or by name; None: all the same.
     record : int, optional
-        Keep at most this many records for pictures and :meth:`summary`; neighbouring rows are averaged where there are more.
+        Keep at most this many records for pictures and :meth:`summary`; where there are more rows, neighbouring ones
+        are averaged.
     n_jobs : int, optional
         Series side by side, in threads.
 
@@ -289,7 +290,8 @@ class ExpertMixture(MultiOutputMixin, RegressorMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples, n_experts), or (n_samples, n_experts, n_outputs)
-            In the order of ``experts_``. With ``bias`` they may sum to less than one: the rest is on the two further ones.
+            In the order of ``experts_``. With ``bias`` they may sum to less than one: the rest is on the two further
+            experts.
         """
         weights = self._of_table(self._issue(X, awake).weights)
         return weights[:, :, 0] if self._known.flat else weights
