@@ -13,6 +13,7 @@ from .._panel import Table
 from .._rows import column_names, default_names
 from .._timetable import Integers
 from ..experts._validation import Floats, as_floats
+from ._columns import coded, flat_name, level_of, numbers_of
 from ._times import Times, calendar_part, times_of
 from ._validation import check_weights, require
 
@@ -119,13 +120,13 @@ class Reader:
         if not self.first and not self.known.named:
             raise ValueError("the forecasts were an array without names so far, and are a frame now")
         no_experts = set(self.special.values())
-        experts = [name for name in names if _flat(name) not in no_experts]
+        experts = [name for name in names if flat_name(name) not in no_experts]
         if not experts:
             raise ValueError(f"there is no column of forecasts among {names!r}")
-        values = np.column_stack([_numbers(X, name) for name in experts])
+        values = np.column_stack([numbers_of(X, name) for name in experts])
         if len(values) == 0:
             raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
-        pairs = [_flat(name) for name in experts]
+        pairs = [flat_name(name) for name in experts]
         two_levels = [isinstance(pair, tuple) for pair in pairs]
         if any(two_levels):
             if not all(two_levels) or any(len(pair) != 2 for pair in pairs):
@@ -143,7 +144,7 @@ class Reader:
         """Forecasts (n_rows, n_experts, n_outputs) from columns that are pairs of both."""
         quantiles = self.estimator.quantiles
         if quantiles is not None:
-            pairs = [(expert, _level(output, quantiles)) for expert, output in pairs]
+            pairs = [(expert, level_of(output, quantiles)) for expert, output in pairs]
             outputs = [float(level) for level in quantiles]
         else:
             outputs = self.known.outputs or list(dict.fromkeys(output for _, output in pairs))
@@ -263,7 +264,7 @@ class Reader:
     def _special(self, X: Any, which: str) -> Any:
         """A column that is no expert."""
         name = self.special[which]
-        found = [column for column in column_names(X) or [] if _flat(column) == name]
+        found = [column for column in column_names(X) or [] if flat_name(column) == name]
         if not found:
             raise ValueError(f"there is no column {name!r} ({which}=) among {column_names(X)!r}")
         return X[found[0]]
@@ -272,19 +273,19 @@ class Reader:
         if which not in self.special:
             codes.setdefault(None, 0)
             return np.zeros(n_rows, dtype=np.int64)
-        return _coded(self._special(X, which), codes, f"column {self.special[which]!r} ({which}=)")
+        return coded(self._special(X, which), codes, f"column {self.special[which]!r} ({which}=)")
 
     def _groups(self, X: Any, n_rows: int, names: list[Any] | None, times: Times | None) -> Integers:
         if "group" not in self.special:
             return np.zeros(n_rows, dtype=np.int64)
         name = self.special["group"]
-        derived = None if any(_flat(column) == name for column in names or []) else calendar_part(name, times)
+        derived = None if any(flat_name(column) == name for column in names or []) else calendar_part(name, times)
         if derived is None:
             return self._codes(X, n_rows, "group", self.known.groups)
-        return _coded(derived, self.known.groups, f"group={name!r}")
+        return coded(derived, self.known.groups, f"group={name!r}")
 
     def _times(self, X: Any, names: list[Any] | None) -> Times | None:
-        if "time" in self.special and any(_flat(column) == self.special["time"] for column in names or []):
+        if "time" in self.special and any(flat_name(column) == self.special["time"] for column in names or []):
             return times_of(self._special(X, "time"), f"column {self.special['time']!r} (time=)")
         if names is not None and hasattr(X, "index") and getattr(X.index, "dtype", np.dtype(int)).kind == "M":
             return times_of(X.index, "the index")
@@ -319,7 +320,7 @@ class Reader:
 
     def _blocks(self, X: Any, series: Integers) -> Integers:
         labels: dict[Any, int] = {}
-        codes = _coded(self._special(X, "block"), labels, f"column {self.special['block']!r} (block=)")
+        codes = coded(self._special(X, "block"), labels, f"column {self.special['block']!r} (block=)")
         names = list(labels)
         order = np.argsort(series, kind="stable")
         heads = order[np.flatnonzero(np.diff(series[order], prepend=-1))]
@@ -332,73 +333,6 @@ class Reader:
                 )
         self.known.last_block.update({int(series[row]): names[codes[row]] for row in tails.tolist()})
         return codes
-
-
-def _flat(name: Any) -> Any:
-    """A column's name; of two levels, of which the second is empty, the first."""
-    if isinstance(name, tuple) and len(name) > 1 and not any(str(part) for part in name[1:]):
-        return name[0]
-    return name
-
-
-def _level(output: Any, quantiles: Any) -> float:
-    """The quantile that a column is of."""
-    try:
-        level = float(output)
-    except (TypeError, ValueError):
-        raise ValueError(f"columns must be pairs of expert and quantile; got {output!r} for a quantile") from None
-    near = [float(each) for each in quantiles if abs(float(each) - level) < 1e-9]
-    if not near:
-        raise ValueError(f"there are forecasts of quantile {level}, which is none of {list(quantiles)!r}")
-    return near[0]
-
-
-def _numbers(X: Any, name: Any) -> Floats:
-    """A column of a frame; what is missing is NaN."""
-    column = X[name]
-    try:
-        if hasattr(column, "isna") and hasattr(column, "to_numpy"):  # pandas
-            if column.dtype.kind not in "biuf":
-                raise TypeError
-            return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
-        if hasattr(column, "cast") and hasattr(column, "null_count"):  # polars, pyarrow
-            values = np.asarray(column.to_numpy())
-        else:
-            values = np.asarray(column)
-        if values.dtype.kind not in "biuf":
-            raise TypeError
-        return values.astype(np.float64)
-    except (TypeError, ValueError):
-        listed = column.to_list() if hasattr(column, "to_list") else list(column)
-        for row, value in enumerate(listed):
-            if value is not None and not isinstance(value, int | float | np.number):
-                raise ValueError(f"column {name!r} is not numeric: row {row} has {value!r}") from None
-        return np.array([np.nan if value is None else float(value) for value in listed])
-
-
-def _coded(values: Any, codes: dict[Any, int], what: str) -> Integers:
-    """Codes of labels, new ones for new labels."""
-    array = np.asarray(values)
-    unique, inverse = _factorised(array)
-    for row_of, label in unique:
-        if label is None or label != label:
-            raise ValueError(f"{what} has no value in row {row_of}")
-    new = np.array([codes.setdefault(label, len(codes)) for _, label in unique], dtype=np.int64)
-    return new[inverse]
-
-
-def _factorised(array: NDArray[Any]) -> tuple[list[tuple[int, Any]], NDArray[np.intp]]:
-    """Each label once, in the order of coming, with its first row; and which of them each row has."""
-    if array.dtype.kind == "O":
-        seen: dict[Any, tuple[int, int]] = {}
-        inverse = np.array([seen.setdefault(label, (len(seen), row))[0] for row, label in enumerate(array.tolist())])
-        return [(row, label) for label, (_, row) in seen.items()], inverse.astype(np.intp)
-    values, first, inverse = np.unique(array, return_index=True, return_inverse=True)
-    order = np.argsort(first, kind="stable")
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    labels = values[order].tolist() if array.dtype.kind != "M" else list(values[order])
-    return list(zip(first[order].tolist(), labels, strict=True)), place[inverse.ravel()]
 
 
 def _row(row: int, times: Times | None) -> str:

@@ -14,17 +14,17 @@ from .._cells import compiled_loss
 from .._council import Council
 from .._panel import Issued, Panel, Table, plain_mean
 from .._tape import Tape
-from .._trace import Trace
 from ..experts import ExpertAlgorithm
 from ..experts._base import normalise
-from ..experts._validation import Floats, as_floats, check_count, check_number, check_option, check_prior
-from ..losses import LOSSES, OutputLosses, Pinball, loss_name
-from ._forecasts import Reader, Reading, Vocabulary
-from ._summary import MixtureSummary, summarised
+from ..experts._validation import Floats, check_prior
+from ..losses import LOSSES, OutputLosses, Pinball
+from ._forecasts import Reader, Reading
+from ._mixture_parameters import check_mixture
+from ._mixture_shown import MixtureShown
 from ._validation import unchanged_on_error
 
 
-class ExpertMixture(MultiOutputMixin, RegressorMixin, BaseEstimator):
+class ExpertMixture(MixtureShown, MultiOutputMixin, RegressorMixin, BaseEstimator):
     """Forecasts of several models, combined by who is right now, with a memory of who was right before.
 
     A row of ``X`` holds what the models forecast for one time, a column each; NaN says that a model has no forecast: it
@@ -115,10 +115,6 @@ class ExpertMixture(MultiOutputMixin, RegressorMixin, BaseEstimator):
     (1,)
     """
 
-    _panel: Panel
-    _known: Vocabulary
-    _tapes: dict[int, Tape]  #: by series
-
     def __init__(
         self,
         algorithm: ExpertAlgorithm | None = None,
@@ -201,7 +197,7 @@ class ExpertMixture(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def _learn(self, X: Any, y: Any, sample_weight: Any, awake: Any, history: bool) -> Self:
         first = not hasattr(self, "_panel")
         if first:
-            self._check_parameters()
+            check_mixture(self)
         reader = Reader(self, None if first else self._known)
         reading = reader.read(X, y, sample_weight, awake)
         if history:
@@ -315,8 +311,6 @@ class ExpertMixture(MultiOutputMixin, RegressorMixin, BaseEstimator):
         assert weights is not None
         return weights[:, 2:] if self.bias else weights
 
-    # What is shown ------------------------------------------------------------------------------------------------
-
     def _tape(self, reading: Reading, issued: Issued) -> None:
         """Record rows, series by series."""
         table = reading.table
@@ -350,158 +344,6 @@ class ExpertMixture(MultiOutputMixin, RegressorMixin, BaseEstimator):
             times = None if reading.times is None else reading.times[here]
             self._tapes[series].add({name: values[here] for name, values in rows.items()}, times)
 
-    def _trace(self, series: Any = None, output: Any = None) -> Trace:
-        """What was recorded, of one series; of all outputs together, or of one."""
-        check_is_fitted(self)
-        if self.record is None:
-            raise ValueError("nothing was recorded: give ExpertMixture record=, the number of records to keep")
-        tape = self._tapes[self._series_code(series)]
-        at = None if output is None else self._output_at(output)
-        ends = np.cumsum(tape.counts)
-        return Trace(
-            names=[str(name) for name in self._known.experts],
-            ends=ends,
-            counts=tape.counts,
-            times=tape.times,
-            weights=tape.means("weights", at),
-            losses=tape.means("losses", at),
-            loss=tape.means("loss", at),
-            forecasts=tape.means("forecasts", at),
-            targets=tape.means("targets", at),
-            predictions=tape.means("predictions", at),
-            loss_name=self._loss_name(),
-            uniform=tape.means("uniform", at),
-        )
-
-    def _loss_name(self) -> str:
-        return "pinball" if self.quantiles is not None else loss_name(self.loss)
-
-    def _series_code(self, series: Any) -> int:
-        codes = self._known.series
-        if series is None:
-            if len(codes) > 1:
-                raise ValueError(f"there are {len(codes)} series: say which, with series=")
-            return 0
-        if series not in codes:
-            raise ValueError(f"there is no series {series!r}")
-        return codes[series]
-
-    def _output_at(self, output: Any) -> int:
-        names = self._known.outputs or self._output_names()
-        if output not in names:
-            raise ValueError(f"there is no output {output!r}; there are {names!r}")
-        return int(names.index(output))
-
-    def _output_names(self) -> list[Any]:
-        if self.quantiles is not None:
-            return [float(level) for level in self.quantiles]
-        return list(range(self._known.n_outputs))
-
-    def summary(self, series: Any = None, max_switches: int = 10) -> MixtureSummary:
-        """What the mixture lost, and each expert, the plain mean, and what could have been reached in hindsight.
-
-        Parameters
-        ----------
-        series : optional
-            One of the series; None: all together, and no oracles where there are several.
-        max_switches : int, default=10
-            Of the best sequence of experts.
-
-        Returns
-        -------
-        MixtureSummary
-            Prints as a table; has ``frame()`` and ``markdown()``.
-        """
-        check_is_fitted(self)
-        return summarised(self, series, max_switches)
-
-    def _fitted(self, name: str) -> Panel:
-        if not hasattr(self, "_panel"):
-            raise AttributeError(f"{type(self).__name__} has no attribute {name!r} before it is fitted")
-        return self._panel
-
-    @property
-    def experts_(self) -> list[Any]:
-        """Names of the experts."""
-        self._fitted("experts_")
-        return list(self._known.experts)
-
-    @property
-    def n_rounds_(self) -> int:
-        """Rounds so far, of all series, groups and outputs."""
-        return self._fitted("n_rounds_").n_learned
-
-    @property
-    def n_samples_seen_(self) -> int:
-        """Rows so far."""
-        return int(self._fitted("n_samples_seen_").n_rows.sum())
-
-    @property
-    def cells_(self) -> list[tuple[Any, Any, Any]]:
-        """What the rows of ``weights_`` are of: series, group and output; None where there is just one."""
-        panel = self._fitted("cells_")
-        series, groups = list(self._known.series), list(self._known.groups)
-        outputs = self._known.outputs or self._output_names()
-        several = len(outputs) > 1 and not self.shared
-        return [
-            (
-                series[s] if self.series is not None else None,
-                groups[g] if groups else None,
-                outputs[o] if several else None,
-            )
-            for s, g, o in panel.cells
-            if g >= 0
-        ]
-
-    @property
-    def weights_(self) -> Floats:
-        """The weights now."""
-        panel = self._fitted("weights_")
-        rows = []
-        for (series, group, output), cell in panel.cells.items():
-            if group < 0:
-                continue
-            standing = cell.standing()
-            weights = standing.trust @ standing.opinions
-            if self.pooled:
-                of_pool = panel.cells[series, -1, output].standing()
-                weights = weights[1:] + weights[0] * (of_pool.trust @ of_pool.opinions)
-            rows.append(weights[2:] if self.bias else weights)
-        return rows[0] if len(rows) == 1 else np.stack(rows)
-
-    @property
-    def leader_(self) -> Any:
-        """The expert with the largest weight."""
-        weights = np.atleast_2d(self._weights("leader_"))
-        return self._known.experts[int(weights.mean(axis=0).argmax())]
-
-    def _weights(self, name: str) -> Floats:
-        self._fitted(name)
-        return self.weights_
-
-    @property
-    def loss_(self) -> Floats:
-        """Mean loss of each expert where it was awake; NaN if it never was."""
-        tally = self._tally("loss_", None)
-        return _ratio(tally[0], tally[1])[:-2]
-
-    @property
-    def mixture_loss_(self) -> float:
-        """Mean loss of what was issued."""
-        tally = self._tally("mixture_loss_", None)
-        return float(_ratio(tally[0], tally[1])[-2])
-
-    def _tally(self, name: str, series: int | None) -> Floats:
-        """Sums of losses and weights of the experts, the mixture and the plain mean, over the cells."""
-        panel = self._fitted(name)
-        extra = 2 * self.bias + self.pooled
-        tallies = [
-            cell.tally[:, extra:] for (of, group, _), cell in panel.cells.items() if group >= 0 and series in (None, of)
-        ]
-        tally = np.array(np.sum(tallies, axis=0))
-        tally[[0, 2], -2] -= panel.saved.sum() if series is None else panel.saved[series]
-        return tally
-
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_panel")
 
@@ -510,51 +352,6 @@ class ExpertMixture(MultiOutputMixin, RegressorMixin, BaseEstimator):
         tags.input_tags.allow_nan = True
         tags.target_tags.required = True
         return tags
-
-    def _check_parameters(self) -> None:
-        if self.algorithm is not None:
-            if not isinstance(self.algorithm, ExpertAlgorithm):
-                raise ValueError(f"algorithm={self.algorithm!r} must be an instance of a subclass of ExpertAlgorithm")
-            if self.prior is not None and getattr(self.algorithm, "prior", None) is not None:
-                raise ValueError("prior is given twice: here, and to the algorithm")
-            own = getattr(self.algorithm, "prior", None) is not None
-            if own and (self.bias or self.pooled):
-                raise ValueError("with bias or pooled, give prior here: the algorithm has further experts")
-            self.algorithm._check_parameters()
-        if not callable(self.loss):
-            check_option("loss", self.loss, tuple(LOSSES))
-        for name in ("gradient", "pooled", "shared", "bias"):
-            if not isinstance(getattr(self, name), bool | np.bool_):
-                raise ValueError(f"{name}={getattr(self, name)!r} must be True or False")
-        if isinstance(self.lag, bool) or not isinstance(self.lag, int | np.integer) or self.lag < 0:
-            raise ValueError(f"lag={self.lag!r} must be a whole number, 0 or more")
-        if not isinstance(self.block, str):
-            check_count("block", self.block)
-        if self.pooled and self.group is None:
-            raise ValueError("pooled=True is for groups: give group, a column")
-        if self.record is not None:
-            check_count("record", self.record)
-        if self.n_jobs is not None and (not isinstance(self.n_jobs, int | np.integer) or self.n_jobs == 0):
-            raise ValueError(f"n_jobs={self.n_jobs!r} is neither None nor a whole number other than 0")
-        special = [name for name in (self.series, self.group, self.time) if name is not None]
-        special += [self.block] if isinstance(self.block, str) else []
-        for name in special:
-            if special.count(name) > 1 and name not in (self.block, self.group):
-                raise ValueError(f"column {name!r} cannot be two of series, group, time and block")
-        self._check_quantiles()
-
-    def _check_quantiles(self) -> None:
-        if self.quantiles is None:
-            return
-        if self.loss != "squared" if isinstance(self.loss, str) else True:
-            raise ValueError(f"quantiles have the pinball loss: leave loss alone; it is {self.loss!r}")
-        levels = as_floats(self.quantiles, "quantiles")
-        if levels.ndim != 1 or not len(levels):
-            raise ValueError(f"quantiles={self.quantiles!r} must be a list of numbers in (0, 1)")
-        for level in levels.tolist():
-            check_number("quantiles", level, 0.0, 1.0, low_open=True, high_open=True)
-        if len(np.unique(levels)) < len(levels):
-            raise ValueError(f"quantiles={self.quantiles!r} has a level twice")
 
 
 class _Councils:
@@ -565,7 +362,3 @@ class _Councils:
 
     def __call__(self, prior: Floats) -> Council:
         return Council(self.algorithm, self.linear, normalise(prior), self.own_prior)
-
-
-def _ratio(part: Floats, whole: Floats) -> Floats:
-    return np.divide(part, whole, out=np.full(part.shape, np.nan), where=whole > 0.0)

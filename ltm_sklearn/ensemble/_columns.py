@@ -1,0 +1,78 @@
+"""Columns of frames, whosever they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._timetable import Integers
+from ..experts._validation import Floats
+
+
+def flat_name(name: Any) -> Any:
+    """A column's name; of two levels, of which the second is empty, the first."""
+    if isinstance(name, tuple) and len(name) > 1 and not any(str(part) for part in name[1:]):
+        return name[0]
+    return name
+
+
+def level_of(output: Any, quantiles: Any) -> float:
+    """The quantile that a column is of."""
+    try:
+        level = float(output)
+    except (TypeError, ValueError):
+        raise ValueError(f"columns must be pairs of expert and quantile; got {output!r} for a quantile") from None
+    near = [float(each) for each in quantiles if abs(float(each) - level) < 1e-9]
+    if not near:
+        raise ValueError(f"there are forecasts of quantile {level}, which is none of {list(quantiles)!r}")
+    return near[0]
+
+
+def numbers_of(X: Any, name: Any) -> Floats:
+    """A column of a frame; what is missing is NaN."""
+    column = X[name]
+    try:
+        if hasattr(column, "isna") and hasattr(column, "to_numpy"):  # pandas
+            if column.dtype.kind not in "biuf":
+                raise TypeError
+            return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
+        if hasattr(column, "cast") and hasattr(column, "null_count"):  # polars, pyarrow
+            values = np.asarray(column.to_numpy())
+        else:
+            values = np.asarray(column)
+        if values.dtype.kind not in "biuf":
+            raise TypeError
+        return values.astype(np.float64)
+    except (TypeError, ValueError):
+        listed = column.to_list() if hasattr(column, "to_list") else list(column)
+        for row, value in enumerate(listed):
+            if value is not None and not isinstance(value, int | float | np.number):
+                raise ValueError(f"column {name!r} is not numeric: row {row} has {value!r}") from None
+        return np.array([np.nan if value is None else float(value) for value in listed])
+
+
+def coded(values: Any, codes: dict[Any, int], what: str) -> Integers:
+    """Codes of labels, new ones for new labels."""
+    array = np.asarray(values)
+    unique, inverse = _factorised(array)
+    for row_of, label in unique:
+        if label is None or label != label:
+            raise ValueError(f"{what} has no value in row {row_of}")
+    new = np.array([codes.setdefault(label, len(codes)) for _, label in unique], dtype=np.int64)
+    return new[inverse]
+
+
+def _factorised(array: NDArray[Any]) -> tuple[list[tuple[int, Any]], NDArray[np.intp]]:
+    """Each label once, in the order of coming, with its first row; and which of them each row has."""
+    if array.dtype.kind == "O":
+        seen: dict[Any, tuple[int, int]] = {}
+        inverse = np.array([seen.setdefault(label, (len(seen), row))[0] for row, label in enumerate(array.tolist())])
+        return [(row, label) for label, (_, row) in seen.items()], inverse.astype(np.intp)
+    values, first, inverse = np.unique(array, return_index=True, return_inverse=True)
+    order = np.argsort(first, kind="stable")
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    labels = values[order].tolist() if array.dtype.kind != "M" else list(values[order])
+    return list(zip(first[order].tolist(), labels, strict=True)), place[inverse.ravel()]

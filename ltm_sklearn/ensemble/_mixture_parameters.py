@@ -1,0 +1,59 @@
+"""What the parameters of a mixture may be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..experts import ExpertAlgorithm
+from ..experts._validation import as_floats, check_count, check_number, check_option
+from ..losses import LOSSES
+
+
+def check_mixture(mixture: Any) -> None:
+    """Raise a ValueError that names a parameter outside its domain."""
+    if mixture.algorithm is not None:
+        if not isinstance(mixture.algorithm, ExpertAlgorithm):
+            raise ValueError(f"algorithm={mixture.algorithm!r} must be an instance of a subclass of ExpertAlgorithm")
+        if mixture.prior is not None and getattr(mixture.algorithm, "prior", None) is not None:
+            raise ValueError("prior is given twice: here, and to the algorithm")
+        own = getattr(mixture.algorithm, "prior", None) is not None
+        if own and (mixture.bias or mixture.pooled):
+            raise ValueError("with bias or pooled, give prior here: the algorithm has further experts")
+        mixture.algorithm._check_parameters()
+    if not callable(mixture.loss):
+        check_option("loss", mixture.loss, tuple(LOSSES))
+    for name in ("gradient", "pooled", "shared", "bias"):
+        if not isinstance(getattr(mixture, name), bool | np.bool_):
+            raise ValueError(f"{name}={getattr(mixture, name)!r} must be True or False")
+    if isinstance(mixture.lag, bool) or not isinstance(mixture.lag, int | np.integer) or mixture.lag < 0:
+        raise ValueError(f"lag={mixture.lag!r} must be a whole number, 0 or more")
+    if not isinstance(mixture.block, str):
+        check_count("block", mixture.block)
+    if mixture.pooled and mixture.group is None:
+        raise ValueError("pooled=True is for groups: give group, a column")
+    if mixture.record is not None:
+        check_count("record", mixture.record)
+    if mixture.n_jobs is not None and (not isinstance(mixture.n_jobs, int | np.integer) or mixture.n_jobs == 0):
+        raise ValueError(f"n_jobs={mixture.n_jobs!r} is neither None nor a whole number other than 0")
+    special = [name for name in (mixture.series, mixture.group, mixture.time) if name is not None]
+    special += [mixture.block] if isinstance(mixture.block, str) else []
+    for name in special:
+        if special.count(name) > 1 and name not in (mixture.block, mixture.group):
+            raise ValueError(f"column {name!r} cannot be two of series, group, time and block")
+    _check_quantiles(mixture)
+
+
+def _check_quantiles(mixture: Any) -> None:
+    if mixture.quantiles is None:
+        return
+    if mixture.loss != "squared" if isinstance(mixture.loss, str) else True:
+        raise ValueError(f"quantiles have the pinball loss: leave loss alone; it is {mixture.loss!r}")
+    levels = as_floats(mixture.quantiles, "quantiles")
+    if levels.ndim != 1 or not len(levels):
+        raise ValueError(f"quantiles={mixture.quantiles!r} must be a list of numbers in (0, 1)")
+    for level in levels.tolist():
+        check_number("quantiles", level, 0.0, 1.0, low_open=True, high_open=True)
+    if len(np.unique(levels)) < len(levels):
+        raise ValueError(f"quantiles={mixture.quantiles!r} has a level twice")
