@@ -15,8 +15,8 @@ GENERATOR = '<meta name="generator" content="ltm_sklearn'
 def check_free(folder: Path, names: Iterable[str], force: bool) -> None:
     """Raise an OSError if a report cannot go there.
 
-    ``names`` are the files that reports may have: a folder with nothing else in it, and with a page of ours, is an earlier
-    report.
+    ``names`` are the files that reports may have: a folder with nothing else in it, and with a page of ours, is an
+    earlier report.
     """
     if folder.exists() and not folder.is_dir():
         raise FileExistsError(f"{folder} is a file, not a folder")
@@ -36,7 +36,7 @@ def _is_ours(page: Path) -> bool:
 
 
 def write_folder(folder: Path, files: Mapping[str, bytes], names: Iterable[str]) -> None:
-    """Write files beside the folder first, then put them in its place; files of an earlier report go, any others stay."""
+    """Write files beside the folder, then put them in its place; those of an earlier report go, any others stay."""
     folder = folder.resolve()
     beside = folder.parent / f".{folder.name}.{os.getpid()}.part"
     beside.mkdir()  # not by tempfile, whose folders nobody else may read

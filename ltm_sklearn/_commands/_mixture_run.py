@@ -134,5 +134,7 @@ def series_frame(run: Run) -> Any:
         gain = 1.0 - np.divide(mixtures, lost, out=np.ones(len(lost)), where=lost > 0.0)
         n_rows = int(mixture._panel.n_rows[code])
         rows.append((label, n_rows, loss[-2], loss[-1], gain[-1], names[best], loss[best], gain[best]))
-    columns = ["series", "rows", "mixture", "plain_mean", "gain_on_mean", "best_expert", "best_expert_loss", "gain_on_best"]
-    return pandas.DataFrame(rows, columns=columns).sort_values("rows", ascending=False, kind="stable")
+    losses = ["mixture", "plain_mean", "gain_on_mean", "best_expert", "best_expert_loss", "gain_on_best"]
+    return pandas.DataFrame(rows, columns=["series", "rows", *losses]).sort_values(
+        "rows", ascending=False, kind="stable"
+    )

@@ -44,34 +44,35 @@ class Picture(NamedTuple):
 WORDS = {
     "cumulative_loss": (
         "What it lost",
-        "Losses added up from the first row to the last: the flatter a line, the better the forecasts then. Below, how much more "
-        "the mixture has lost than the best expert, chosen afterwards, and than the plain mean of all. A line that falls: "
-        "the mixture is gaining on it; below zero, it is ahead.",
+        "Losses added up from the first row to the last: the flatter a line, the better the forecasts then. Below, how "
+        "much more the mixture has lost than the best expert, chosen afterwards, and than the plain mean of all. A "
+        "line that falls: the mixture is gaining on it; below zero, it is ahead.",
     ),
     "weights": (
         "Whom it trusted",
-        "The weights with which forecasts were issued, upon one another: the thicker a band, the more its expert counted. "
-        "Bands that grow again where they were thick before are what memory is for.",
+        "The weights with which forecasts were issued, upon one another: the thicker a band, the more its expert "
+        "counted. Bands that grow again where they were thick before are what memory is for.",
     ),
     "leaders": (
         "Who led when",
-        "A row for each expert that ever had the largest weight, in the order in which they first had it. A row that fills "
-        "again is an expert that came back. At the right: its share of the time, and in how many stints.",
+        "A row for each expert that ever had the largest weight, in the order in which they first had it. A row that "
+        "fills again is an expert that came back. At the right: its share of the time, and in how many stints.",
     ),
     "average_loss": (
         "How good the experts were",
-        "Mean loss of each expert, the best at the top, against the mixture (line) and the plain mean (dashed line). An expert "
-        "without a forecast in some rows is judged by the others.",
+        "Mean loss of each expert, the best at the top, against the mixture (line) and the plain mean (dashed line). "
+        "An expert without a forecast in some rows is judged by the others.",
     ),
     "memory_curve": (
         "What switching could have gained",
-        "The least that any sequence of experts could have lost, knowing all in advance, by how often it may switch and among how "
-        "many experts. Where the lines lie together, a few experts that return are enough. The mixture had to find out as it went.",
+        "The least that any sequence of experts could have lost, knowing all in advance, by how often it may switch "
+        "and among how many experts. Where the lines lie together, a few experts that return are enough. The mixture "
+        "had to find out as it went.",
     ),
     "weight_boxes": (
         "How the weights were spread",
-        "Of each expert, the middle half of its weights in the box, nine tenths between the whiskers; the bar is the median, the "
-        "dot the mean. A long box: trusted at times, and at times not.",
+        "Of each expert, the middle half of its weights in the box, nine tenths between the whiskers; the bar is the "
+        "median, the dot the mean. A long box: trusted at times, and at times not.",
     ),
     "contributions": (
         "What the forecast was made of",
@@ -79,8 +80,8 @@ WORDS = {
     ),
     "residuals": (
         "How far it was off",
-        "Target minus forecast, row by row. The running median should stay near zero: where it does not, all experts are off "
-        "the same way, which weights cannot mend; --bias may.",
+        "Target minus forecast, row by row. The running median should stay near zero: where it does not, all experts "
+        "are off the same way, which weights cannot mend, but the option --bias may.",
     ),
 }
 
@@ -99,6 +100,7 @@ def draw_pictures(
     memory_curve : MemoryCurveDisplay, optional
         None: there is none.
     """
+    alts = {name: _alt(name, trace) for name in WORDS}
     # a name with dollars is no formula
     trace = replace(trace, names=[name.replace("$", r"\$") for name in trace.names])
     displays = {
@@ -114,7 +116,7 @@ def draw_pictures(
     style = import_extra("matplotlib.style", "pictures", "plot")
     with style.context("default"), warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # letters that the font lacks are boxes
-        return [_drawn(name, display, _alt(name, trace)) for name, display in displays.items() if display is not None]
+        return [_drawn(name, display, alts[name]) for name, display in displays.items() if display is not None]
 
 
 def _drawn(name: str, display: Any, alt: str) -> Picture:
@@ -135,9 +137,11 @@ def _alt(name: str, trace: Trace) -> str:
     top = [f"{trace.names[at]} {weights[at]:.0%}" for at in np.argsort(-weights, kind="stable")[:3]]
     if name in ("weights", "weight_boxes", "contributions"):
         kind = {"weights": "Stacked areas of the weights over time", "weight_boxes": "Boxes of the weights"}
-        return f"{kind.get(name, 'Stacked areas of weight × forecast over time')}. Largest mean weights: {', '.join(top)}."
+        said = kind.get(name, "Stacked areas of weight × forecast over time")
+        return f"{said}. Largest mean weights: {', '.join(top)}."
     if name == "leaders":
-        led = np.bincount(trace.weights.argmax(axis=1), weights=trace.counts, minlength=len(trace.names)) / trace.counts.sum()
+        leaders = trace.weights.argmax(axis=1)
+        led = np.bincount(leaders, weights=trace.counts, minlength=len(trace.names)) / trace.counts.sum()
         who = [f"{trace.names[at]} {led[at]:.0%}" for at in np.argsort(-led, kind="stable")[:3] if led[at] > 0]
         return f"Bars over time for each expert that led. Led longest: {', '.join(who)}."
     mixture = float(np.average(trace.loss, weights=trace.counts))
@@ -145,9 +149,13 @@ def _alt(name: str, trace: Trace) -> str:
         assert trace.targets is not None
         assert trace.predictions is not None
         residuals = trace.targets - trace.predictions
-        return f"Dots of target minus forecast over time. Mean {residuals.mean():.3g}, standard deviation {residuals.std():.3g}."
+        spread = f"Mean {residuals.mean():.3g}, standard deviation {residuals.std():.3g}"
+        return f"Dots of target minus forecast over time. {spread}."
     if name == "memory_curve":
-        return f"Lines of the least loss of a sequence over its number of switches. The mixture's mean loss is {mixture:.5g}."
-    kind_of_loss = {"cumulative_loss": "Lines of losses added up over time, and of regret", "average_loss": "Bars of mean losses"}
-    of_mean = "" if trace.uniform is None else f", of the plain mean {np.average(trace.uniform, weights=trace.counts):.5g}"
-    return f"{kind_of_loss[name]}. Mean loss of the mixture {mixture:.5g}{of_mean}."
+        return f"Lines of the least loss of a sequence over its switches. Mean loss of the mixture {mixture:.5g}."
+    assert trace.uniform is not None
+    uniform = float(np.average(trace.uniform, weights=trace.counts))
+    kind_of_loss = (
+        "Bars of mean losses" if name == "average_loss" else "Lines of losses added up over time, and of regret"
+    )
+    return f"{kind_of_loss}. Mean loss of the mixture {mixture:.5g}, of the plain mean {uniform:.5g}."

@@ -11,6 +11,8 @@ from pathlib import Path
 from platform import python_version
 from typing import Any
 
+import numpy as np
+
 from .._progress import progress_bar
 from .._version import __version__
 from ..ensemble import ExpertMixture
@@ -34,19 +36,23 @@ TABLES = {
 NAMES = (PAGE, *TABLES, *(f"{name}.png" for name in WORDS))
 
 DESCRIPTION = """\
-Combines the forecasts of several models, a column each, with weights that follow who is right now and remember who was right
-before; each row is forecast with what was known when it was issued. Prints what the mixture, the models and their plain mean
-lost, and writes a report: one page that opens in any browser, pictures, and tables of weights and forecasts row by row.
+Combines the forecasts of several models, a column each, with weights that follow who is right
+now and remember who was right before; each row is forecast with what was known when it was
+issued. Prints what the mixture, the models and their plain mean lost, and writes a report: one
+page that opens in any browser, pictures, and tables of weights and forecasts row by row.
 
-The file is CSV (also .gz) or Parquet, a row a time, in the order of time. All columns that no option names are forecasts; an
-empty cell says that the model had none. Where the last rows have no target yet, they are forecast.
+The file is CSV (also .gz) or Parquet, a row a time, in the order of time. All columns that no
+option names are forecasts; an empty cell says that the model had none. Where the last rows have
+no target yet, they are forecast.
 """
 EPILOG = f"""\
 example: day-ahead prices, 24 hours forecast together, judged by the absolute error
 
   ltm-sklearn mixture prices.csv --target price --time hour --block 24 --loss absolute --out report
 
-The report has {PAGE}, {", ".join(TABLES)} (with --series) and the pictures as PNG.
+Open report/{PAGE} then. Beside it lie {", ".join(TABLES)}
+(with --series), and the pictures as PNG. An earlier report in the folder is replaced.
+
 exit codes: 0 done, 1 the data are wrong or the report cannot be written, 2 wrong usage
 """
 
@@ -55,24 +61,32 @@ def add_to(commands: Any) -> None:
     """Make the command known."""
     parser = commands.add_parser(
         "mixture",
+        usage="%(prog)s FILE --target COLUMN [options]",  # the file first: after --drop it would be one more column
         help="combine the forecasts in a CSV file, and write a report on it",
         description=DESCRIPTION,
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("file", type=Path, help="the forecasts")
+    parser.add_argument("file", metavar="FILE", type=Path, help="the forecasts")
     parser.add_argument("--target", metavar="COLUMN", required=True, help="what came true")
     parser.add_argument(
-        "--time", metavar="COLUMN", help="times, which must go up: as 2024-01-31 13:00, or numbers (default: rows are counted)"
+        "--time",
+        metavar="COLUMN",
+        help="times, which must go up: as 2024-01-31 13:00, or numbers (default: rows are counted)",
     )
     parser.add_argument(
         "--block",
         metavar="N",
         default="1",
-        help="rows that are forecast together, 24 for the hours of a day; or a column that changes where a block ends (default: 1)",
+        help="rows that are forecast together, 24 for the hours of a day; or a column that changes where a block ends "
+        "(default: 1)",
     )
     parser.add_argument(
-        "--lag", metavar="N", type=int, default=0, help="rows that pass before a target is known, besides the block (default: 0)"
+        "--lag",
+        metavar="N",
+        type=int,
+        default=0,
+        help="rows that pass before a target is known, besides the block (default: 0)",
     )
     parser.add_argument(
         "--group", metavar="COLUMN", help="weights differ by this column, or by hour, weekday or month of the times"
@@ -87,7 +101,9 @@ def add_to(commands: Any) -> None:
     parser.add_argument("--bias", action="store_true", help="correct what all models have wrong in common")
     parser.add_argument("--out", metavar="FOLDER", type=Path, default=Path("report"), help="where to (default: report)")
     parser.add_argument(
-        "--force", action="store_true", help="write into a folder with other files: those of the same names are replaced"
+        "--force",
+        action="store_true",
+        help="write into a folder with other files: those of the same names are replaced",
     )
     parser.set_defaults(run=run)
 
@@ -166,7 +182,8 @@ def _files(done: Run, options: Any) -> dict[str, bytes]:
         texts["series.csv"] = by_series.to_csv(index=False, float_format=NUMBERS)
     pictures = draw_pictures(done.trace)
     files = {name: text.encode() for name, text in texts.items()} | {f"{each.name}.png": each.png for each in pictures}
-    files[PAGE] = page(done, title, options.target, pictures, _facts(done, options), by_series, list(files)).encode()
+    tables = {name: words for name, words in TABLES.items() if name in texts}
+    files[PAGE] = page(done, title, options.target, pictures, _facts(done, options), by_series, tables).encode()
     return files
 
 
@@ -181,7 +198,7 @@ def _facts(done: Run, options: Any) -> dict[str, str]:
         "Target": f"{options.target}, known in {int(known.sum()):,} rows",
         "Parameters": ", ".join(set_to),
     }
-    times = period(done)
+    times = period(done, np.ones_like(known))
     if times is not None:
         facts |= {"First time": times[0], "Last time": times[1]}
     if options.drop:
