@@ -1,12 +1,14 @@
-"""One command on a file of forecasts: what it writes, that the page needs nothing else, and what it says when it cannot."""
+"""One command on a file of forecasts: what it writes, a page that needs nothing else, and what it says if it cannot."""
 
 import base64
 import io
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -233,7 +235,7 @@ def test_the_page_needs_nothing_but_itself(report):
     assert "http://" not in page
     assert "https://" not in page
     assert not re.search(r"url\(|@import", page)
-    pictures = [attrs for attrs in elements.of("img")]
+    pictures = elements.of("img")
     assert len(pictures) == len(list(report.glob("*.png"))) == 7
     from matplotlib.image import imread
 
@@ -528,3 +530,16 @@ def test_the_help_has_an_example(capsys):
         main(["mixture", "forecasts.csv"])
     assert end.value.code == 2
     assert "--target" in capsys.readouterr().err
+
+
+def test_the_commands_in_the_document_are_understood(monkeypatch):
+    asked = []
+    for command in ("demo", "mixture"):
+        monkeypatch.setattr(f"ltm_sklearn._commands.{command}.run", lambda options: asked.append(options) or 0)
+    document = (Path(__file__).parent.parent / "docs" / "command_line.md").read_text()
+    shell = "".join(re.findall(r"```sh\n(.*?)```", document, flags=re.DOTALL)).replace("\\\n", " ")
+    lines = [line for line in shell.splitlines() if line.startswith("ltm-sklearn")]
+    assert len(lines) >= 4
+    for line in lines:
+        assert main(shlex.split(line, comments=True)[1:]) == 0
+    assert len(asked) == len(lines)

@@ -180,10 +180,11 @@ def _summary_table(run: Run) -> str:
     squared, slept = summary.loss_name == "squared", any(row.awake < 1.0 for row in summary.rows)
     weights = dict(zip(map(str, run.file.experts), run.weights[run.file.known].mean(axis=0).tolist(), strict=True))
     head = ["forecast", mean_called(summary.loss_name)] + ["root of it"] * squared + ["awake"] * slept
-    losses = _column(row.loss for row in summary.rows)
-    roots = _column(math.sqrt(row.loss) for row in summary.rows) if squared else losses
+    in_order = sorted(summary.rows, key=lambda row: row.kind == "expert")  # of whom there may be many
+    losses = _column(row.loss for row in in_order)
+    roots = _column(math.sqrt(row.loss) for row in in_order) if squared else losses
     rows = []
-    for row, loss, root in zip(summary.rows, losses, roots, strict=True):
+    for row, loss, root in zip(in_order, losses, roots, strict=True):
         cells = [row.name, loss, *([root] if squared else [])]
         cells += [f"{row.awake:.0%}"] if slept else []
         cells.append("" if row.kind == "mixture" or math.isnan(row.gain) else f"{row.gain:+.1%}")
