@@ -132,9 +132,14 @@ def run(options: Any) -> int:
         write_folder(options.out, _files(done, options), NAMES)
     except OSError as error:
         return _failed(f"the report could not be written: {error}", 1)
-    print(done.summary)
-    print(f"\nreport: {options.out / PAGE}")
+    _say(f"{done.summary}\n\nreport: {options.out / PAGE}")
     return 0
+
+
+def _say(words: str) -> None:
+    """Print; names with letters that the terminal lacks are no reason to fail."""
+    encoding = sys.stdout.encoding or "utf-8"
+    print(words.encode(encoding, "replace").decode(encoding))
 
 
 def _failed(message: str, code: int) -> int:
