@@ -5,54 +5,27 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from importlib.util import find_spec
-from pathlib import Path
 
+from ._commands import demo, mixture
 from ._version import __version__
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; returns the exit code."""
+    """Run a command; returns the exit code: 0 done, 1 it could not be done, 2 it was asked wrongly."""
     parser = argparse.ArgumentParser(
         prog="ltm-sklearn", description="Online ensembles and model selection with long-term memory."
     )
     parser.add_argument("--version", action="version", version=f"ltm_sklearn {__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
-    demo = commands.add_parser(
-        "demo",
-        help="the default against its rivals on a recurring stream: a table and a picture, in seconds",
-        description="Runs the default algorithm and its rivals over a loss stream whose regimes return, prints what "
-        "each lost, and draws how the default's weights find the old experts again.",
-    )
-    demo.add_argument(
-        "--out", type=Path, default=Path("demo.png"), help="where to write the picture (default: %(default)s)"
-    )
-    demo.add_argument("--seed", type=int, default=0, help="seed of the stream (default: %(default)s)")
+    for command in (demo, mixture):
+        command.add_to(commands)
     options = parser.parse_args(arguments)
-
-    if find_spec("matplotlib") is None:
-        print('the picture needs matplotlib: pip install "ltm_sklearn[plot]"', file=sys.stderr)
-        return 1
-    from matplotlib.figure import Figure
-
-    formats = Figure().canvas.get_supported_filetypes()
-    if options.out.is_dir() or options.out.suffix.lower().removeprefix(".") not in formats:
-        print(f"{options.out} is no picture's file: it should end in .{', .'.join(sorted(formats))}", file=sys.stderr)
-        return 1
-    if not options.out.parent.is_dir():
-        print(f"there is no folder {options.out.parent} to write {options.out.name} into", file=sys.stderr)
-        return 1
-    if options.seed < 0:
-        print(f"--seed {options.seed}: a seed is 0 or more", file=sys.stderr)
-        return 2
-    from ._demo import run_demo
-
+    options.arguments = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        run_demo(options.out, options.seed)
-    except OSError as error:
-        print(f"the picture could not be written: {error}", file=sys.stderr)
-        return 1
-    return 0
+        return int(options.run(options))
+    except KeyboardInterrupt:
+        print("stopped; nothing was written", file=sys.stderr)
+        return 130
 
 
 if __name__ == "__main__":

@@ -703,7 +703,7 @@ def test_progress_is_shown_on_demand(rich, monkeypatch, capsys):
     if rich:
         pytest.importorskip("rich")
     else:
-        monkeypatch.setattr("ltm_sklearn.evaluation._progress.find_spec", lambda name: None)
+        monkeypatch.setattr("ltm_sklearn._progress.find_spec", lambda name: None)
     prequential(Says(), pairs(*table(30)), n_samples=20, progress=True)
     out, err = capsys.readouterr()
     assert "20" in out + err

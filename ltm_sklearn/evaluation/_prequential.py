@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from .._progress import progress_bar
 from ..experts._validation import check_count, check_number
 from ..streams._feed import feed_of
 from ._books import Books
 from ._contestants import contestant_of
 from ._kinds import predicts_classes
-from ._progress import progress_bar
 from ._result import PrequentialResult
 from ._run import Run
 
@@ -106,7 +106,7 @@ def prequential(
     only_rows = all(contestant.form == "dicts" for contestant in contestants.values())
     feed = feed_of(stream, batch_size, n_samples, as_rows=only_rows)
     run: Run | None = None
-    with progress_bar(progress, feed.n_rows) as show:
+    with progress_bar("prequential", progress, feed.n_rows) as show:
         for batch, in_force in feed.batches:
             if run is None:
                 is_class = predicts_classes(named, batch.y)

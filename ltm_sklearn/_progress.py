@@ -12,30 +12,31 @@ EVERY = 1.0  #: seconds between lines where there is no bar
 
 
 @contextmanager
-def progress_bar(shown: bool, n_rows: int | None) -> Iterator[Callable[[int], None]]:
-    """A function that is told how many rows are done: a bar if rich is installed, otherwise lines on stderr."""
+def progress_bar(what: str, shown: bool, n_rows: int | None) -> Iterator[Callable[[int], None]]:
+    """A function that is told how many rows are done: a bar if rich is installed, otherwise lines; both on stderr."""
     if not shown:
         yield lambda done: None
         return
     if find_spec("rich") is None:
-        yield _lines(n_rows)
+        yield _lines(what, n_rows)
         return
+    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("prequential"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns) as bar:
+    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task("rows", total=n_rows)
         yield lambda done: bar.update(task, completed=done)
 
 
-def _lines(n_rows: int | None) -> Callable[[int], None]:
+def _lines(what: str, n_rows: int | None) -> Callable[[int], None]:
     of_all = "" if n_rows is None else f" of {n_rows}"
     last = time.monotonic()
 
     def show(done: int) -> None:
         nonlocal last
         if time.monotonic() - last >= EVERY or done == n_rows:
-            print(f"prequential: {done}{of_all} rows", file=sys.stderr)
+            print(f"{what}: {done}{of_all} rows", file=sys.stderr)
             last = time.monotonic()
 
     return show

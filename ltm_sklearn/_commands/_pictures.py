@@ -1,0 +1,161 @@
+"""The pictures of a report, with words that tell how to read them."""
+
+from __future__ import annotations
+
+import io
+import warnings
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._trace import Trace
+from ..display import (
+    AverageLossDisplay,
+    ContributionDisplay,
+    CumulativeLossDisplay,
+    MemoryCurveDisplay,
+    RecurrenceDisplay,
+    ResidualDisplay,
+    WeightBoxDisplay,
+    WeightStackDisplay,
+)
+from ..experts._validation import Floats
+from ..streams._batches import import_extra
+
+DPI = 150  #: sharp on screens with two dots a pixel, and in print
+MEMORY_CURVE_SIZE = (9.0, 4.5)
+
+
+class Picture(NamedTuple):
+    """One of them."""
+
+    name: str  #: of its file, without .png
+    title: str
+    caption: str  #: how to read it
+    alt: str  #: what it says, for those who do not see it
+    png: bytes
+    width: int  #: in dots
+    height: int
+
+
+#: Titles, and how to read them.
+WORDS = {
+    "cumulative_loss": (
+        "What it lost",
+        "Losses added up from the first row to the last: the flatter a line, the better the forecasts then. Below, how "
+        "much more the mixture has lost than the best expert, chosen afterwards, and than the plain mean of all. A "
+        "line that falls: the mixture is gaining on it; below zero, it is ahead.",
+    ),
+    "weights": (
+        "Whom it trusted",
+        "The weights with which forecasts were issued, upon one another: the thicker a band, the more its expert "
+        "counted. Bands that grow again where they were thick before are what memory is for.",
+    ),
+    "leaders": (
+        "Who led when",
+        "A row for each expert that ever had the largest weight, in the order in which they first had it. A row that "
+        "fills again is an expert that came back. At the right: its share of the time, and in how many stints.",
+    ),
+    "average_loss": (
+        "How good the experts were",
+        "Mean loss of each expert, the best at the top, against the mixture (line) and the plain mean (dashed line). "
+        "An expert without a forecast in some rows is judged by the others.",
+    ),
+    "memory_curve": (
+        "What switching could have gained",
+        "The least that any sequence of experts could have lost, knowing all in advance, by how often it may switch "
+        "and among how many experts. Where the lines lie together, a few experts that return are enough. The mixture "
+        "had to find out as it went.",
+    ),
+    "weight_boxes": (
+        "How the weights were spread",
+        "Of each expert, the middle half of its weights in the box, nine tenths between the whiskers; the bar is the "
+        "median, the dot the mean. A long box: trusted at times, and at times not.",
+    ),
+    "contributions": (
+        "What the forecast was made of",
+        "Weight × forecast of each expert, upon one another; together they make the forecast that was issued (line).",
+    ),
+    "residuals": (
+        "How far it was off",
+        "Target minus forecast, row by row. The running median should stay near zero: where it does not, all experts "
+        "are off the same way, which weights cannot mend, but the option --bias may.",
+    ),
+}
+
+
+def draw_pictures(
+    trace: Trace, oracles: Mapping[str, Floats] | None = None, memory_curve: MemoryCurveDisplay | None = None
+) -> list[Picture]:
+    """Draw them, in the order of the page.
+
+    Parameters
+    ----------
+    trace : Trace
+        With a record for each row.
+    oracles : dict, optional
+        Losses of the records, by name, that the mixture is compared with.
+    memory_curve : MemoryCurveDisplay, optional
+        None: there is none.
+    """
+    alts = {name: _alt(name, trace) for name in WORDS}
+    # a name with dollars is no formula
+    trace = replace(trace, names=[name.replace("$", r"\$") for name in trace.names])
+    displays = {
+        "cumulative_loss": CumulativeLossDisplay(trace, oracles),
+        "weights": WeightStackDisplay(trace),
+        "leaders": RecurrenceDisplay(trace),
+        "average_loss": AverageLossDisplay(trace),
+        "memory_curve": memory_curve,
+        "weight_boxes": WeightBoxDisplay(trace),
+        "contributions": ContributionDisplay(trace),
+        "residuals": ResidualDisplay(trace),
+    }
+    style = import_extra("matplotlib.style", "pictures", "plot")
+    with style.context("default"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # letters that the font lacks are boxes
+        return [_drawn(name, display, alts[name]) for name, display in displays.items() if display is not None]
+
+
+def _drawn(name: str, display: Any, alt: str) -> Picture:
+    # not through pyplot, which would keep the figure
+    figure_class = import_extra("matplotlib.figure", "pictures", "plot").Figure
+    size = MEMORY_CURVE_SIZE if isinstance(display, MemoryCurveDisplay) else (9.0, display._size()[1])
+    figure = figure_class(figsize=size, layout="constrained")
+    display.plot(ax=figure.subplots())
+    held = io.BytesIO()
+    figure.savefig(held, format="png", dpi=DPI)
+    title, caption = WORDS[name]
+    return Picture(name, title, caption, alt, held.getvalue(), round(size[0] * DPI), round(size[1] * DPI))
+
+
+def _alt(name: str, trace: Trace) -> str:
+    """What the picture says, in numbers."""
+    weights = np.average(trace.weights, axis=0, weights=trace.counts)
+    top = [f"{trace.names[at]} {weights[at]:.0%}" for at in np.argsort(-weights, kind="stable")[:3]]
+    if name in ("weights", "weight_boxes", "contributions"):
+        kind = {"weights": "Stacked areas of the weights over time", "weight_boxes": "Boxes of the weights"}
+        said = kind.get(name, "Stacked areas of weight × forecast over time")
+        return f"{said}. Largest mean weights: {', '.join(top)}."
+    if name == "leaders":
+        leaders = trace.weights.argmax(axis=1)
+        led = np.bincount(leaders, weights=trace.counts, minlength=len(trace.names)) / trace.counts.sum()
+        who = [f"{trace.names[at]} {led[at]:.0%}" for at in np.argsort(-led, kind="stable")[:3] if led[at] > 0]
+        return f"Bars over time for each expert that led. Led longest: {', '.join(who)}."
+    mixture = float(np.average(trace.loss, weights=trace.counts))
+    if name == "residuals":
+        assert trace.targets is not None
+        assert trace.predictions is not None
+        residuals = trace.targets - trace.predictions
+        spread = f"Mean {residuals.mean():.3g}, standard deviation {residuals.std():.3g}"
+        return f"Dots of target minus forecast over time. {spread}."
+    if name == "memory_curve":
+        return f"Lines of the least loss of a sequence over its switches. Mean loss of the mixture {mixture:.5g}."
+    assert trace.uniform is not None
+    uniform = float(np.average(trace.uniform, weights=trace.counts))
+    kind_of_loss = (
+        "Bars of mean losses" if name == "average_loss" else "Lines of losses added up over time, and of regret"
+    )
+    return f"{kind_of_loss}. Mean loss of the mixture {mixture:.5g}, of the plain mean {uniform:.5g}."
