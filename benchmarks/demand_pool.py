@@ -33,7 +33,9 @@ def forecasts_of_demand(table: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:
     models = {
         "ridge": lambda: make_pipeline(StandardScaler(), RidgeCV(np.logspace(-2, 4, 7))),
         "boosting": lambda: HistGradientBoostingRegressor(max_iter=150, random_state=0),
-        "boosting, absolute": lambda: HistGradientBoostingRegressor(loss="absolute_error", max_iter=150, random_state=0),
+        "boosting, absolute": lambda: HistGradientBoostingRegressor(
+            loss="absolute_error", max_iter=150, random_state=0
+        ),
     }
     for name, make in models.items():
         found[name] = _trained(make, features, y)

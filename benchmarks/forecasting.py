@@ -2,8 +2,8 @@
 
     python benchmarks/forecasting.py prices|load|demand|panel|all [--data FOLDER]
 
-`prices`: hourly day-ahead prices with eight models' forecasts, issued a day at a time, or hour by hour. `load`: daily French load with
-65 experts. `demand`: half-hourly demand of Victoria, forecasters trained here. `panel`: many series side by side.
+`prices`: hourly day-ahead prices with eight models' forecasts, issued a day at a time, or hour by hour. `load`: daily
+French load with 65 experts. `demand`: half-hourly demand of Victoria, forecasters trained here. `panel`: many series.
 """
 
 from __future__ import annotations
@@ -28,12 +28,20 @@ from ltm_sklearn.experts import BOA, ExpertAlgorithm, FixedShare, LongTermMemory
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 #: What opera (R) reports of its own BOA and ML-Poly, as they come: MAE a day at a time, MAE hour by hour.
-OPERA = {"NP": {"BOA": (1.615, 1.564), "ML-Poly": (1.617, 1.564)}, "PJM": {"BOA": (2.846, 2.733), "ML-Poly": (2.880, 2.725)}}
+OPERA = {
+    "NP": {"BOA": (1.615, 1.564), "ML-Poly": (1.617, 1.564)},
+    "PJM": {"BOA": (2.846, 2.733), "ML-Poly": (2.880, 2.725)},
+}
 #: RMSE on the French load, the same.
 OPERA_LOAD = {"ML-Poly": 1056.9, "Fixed Share, calibrated": 1063.4, "EWA": 1067.1, "BOA": 1157.5}
 
 FIXED_SHARES = [FixedShare(rate, share) for rate, share in product([0.03, 0.12, 0.5, 2.0, 8.0], [1e-3, 1e-2, 1e-1])]
-OWN: dict[str, ExpertAlgorithm] = {"BOA": BOA(), "ML-Poly": MLPoly(), "Squint": Squint(), "LongTermMemory": LongTermMemory()}
+OWN: dict[str, ExpertAlgorithm] = {
+    "BOA": BOA(),
+    "ML-Poly": MLPoly(),
+    "Squint": Squint(),
+    "LongTermMemory": LongTermMemory(),
+}
 
 
 def prices(market: str) -> tuple[pd.DataFrame, pd.Series]:
@@ -79,8 +87,8 @@ def run_prices() -> None:
             print(columns[-1], {name: round(values[-1], 4) for name, values in rows.items()}, flush=True)
     notes = [
         "Mean absolute error, 17,472 hours; `python benchmarks/forecasting.py prices`.",
-        "A day at a time: 24 forecasts are issued with the same weights at midnight, and learned together. Hour by hour: each price is "
-        "known before the next hour is issued, which in these markets it is not.",
+        "A day at a time: 24 forecasts are issued with the same weights at midnight, and learned together. Hour by "
+        "hour: each price is known before the next hour is issued, which in these markets it is not.",
         "The defaults of the council were chosen with these streams in view, among others; see docs/theory.md.",
         provenance("pandas"),
     ]
@@ -94,7 +102,10 @@ def run_lags() -> None:
     table = []
     for market, lag in product(OPERA, (0, 6, 24, 48)):
         X, y = prices(market)
-        own = {name: ExpertMixture(algorithm, loss="absolute", lag=lag).fit(X, y).mixture_loss_ for name, algorithm in OWN.items()}
+        own = {
+            name: ExpertMixture(algorithm, loss="absolute", lag=lag).fit(X, y).mixture_loss_
+            for name, algorithm in OWN.items()
+        }
         council = ExpertMixture(loss="absolute", lag=lag).fit(X, y).mixture_loss_
         plain = float(np.abs(X.mean(axis=1) - y).mean())
         table.append([market, lag, f"{council:.4f}", f"{plain:.4f}", *(f"{value:.4f}" for value in own.values())])
@@ -127,7 +138,7 @@ def run_load() -> None:
     }
     rows = [[name, f"{np.sqrt(loss):.1f}"] for name, loss in found.items()]
     notes = [
-        "Root mean squared error in MW, 398 days at 20:00, 65 experts; `python benchmarks/forecasting.py load`. No tuning.",
+        "Root mean squared error in MW, 398 days at 20:00, 65 experts; `python benchmarks/forecasting.py load`.",
         "The defaults of the council were chosen with this stream in view, among others; see docs/theory.md.",
         provenance("pandas"),
     ]
@@ -164,8 +175,9 @@ def run_demand() -> None:
     rows += [[name, errors[name], squares[name]] for name in sorted(X, key=errors.__getitem__)]
     notes = [
         f"Half-hourly demand in MW, {len(y):,} half-hours; `python benchmarks/forecasting.py demand`.",
-        "At noon all 48 half-hours of the next day are forecast; nothing later than that noon is known to any model or to the mixture "
-        "(block=48, lag=24). Models are trained anew every 28 days. Columns: optimised for and measured in absolute errors, the same in squares.",
+        "At noon all 48 half-hours of the next day are forecast; nothing later than that noon is known to any model or "
+        "to the mixture (block=48, lag=24). Models are trained anew every 28 days. Mixtures are made for the loss that "
+        "they are measured in.",
         provenance("pandas"),
     ]
     shown = [[name, f"{absolute:.2f}", f"{squared:.2f}"] for name, absolute, squared in rows]
@@ -197,10 +209,11 @@ def run_panel(n_series: int = 10_000, n_rounds: int = 1000, n_experts: int = 10)
     half = ExpertMixture(series="id").fit(X[: len(X) // 2], y[: len(y) // 2])
     fewer = ExpertMixture(series="id").fit(X[X.index % 2 == 0], y[::2])  # as many series, half the rounds
     notes = [
-        f"Seconds; {n_series:,} series, {n_rounds:,} rounds, {n_experts} experts; `python benchmarks/forecasting.py panel`.",
-        f"State: {state / 1e6:.0f} MB pickled, {state / n_series / n_experts:.0f} bytes a series and expert; with half the series "
-        f"{len(pickle.dumps(half)) / 1e6:.0f} MB, with half the rounds {len(pickle.dumps(fewer)) / 1e6:.0f} MB. Peak of the process "
-        f"{peak:.1f} GB, of which the table takes {X.memory_usage().sum() / 1e9:.1f}.",
+        f"{n_series:,} series, {n_rounds:,} rounds, {n_experts} experts; `python benchmarks/forecasting.py panel`.",
+        f"State: {state / 1e6:.0f} MB pickled, {state / n_series / n_experts:.0f} bytes a series and expert; with half "
+        f"the series {len(pickle.dumps(half)) / 1e6:.0f} MB, with half the rounds "
+        f"{len(pickle.dumps(fewer)) / 1e6:.0f} MB. Peak of the process {peak:.1f} GB, of which the table takes "
+        f"{X.memory_usage().sum() / 1e9:.1f}.",
         provenance("pandas", "joblib"),
     ]
     print(save_table("forecasting_panel", ["", "seconds"], rows, notes))

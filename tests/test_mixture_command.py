@@ -17,7 +17,6 @@ from ltm_sklearn import ExpertMixture
 from ltm_sklearn.__main__ import main
 from ltm_sklearn._commands._pictures import WORDS, draw_pictures
 from ltm_sklearn._commands.mixture import NAMES
-from ltm_sklearn.display import MemoryCurveDisplay
 
 pandas = pytest.importorskip("pandas")
 matplotlib = pytest.importorskip("matplotlib")
@@ -273,14 +272,14 @@ def test_the_page_says_what_was_run_and_names_are_no_markup(report):
     assert "blocks that are not complete" in words
 
 
-def test_there_is_a_place_for_oracles_and_the_memory_curve(csv):
+def test_the_pictures_show_oracles_where_there_are_any():
     table = forecasts()
     mixture = ExpertMixture(time="t", record=N_ROWS).fit(table.drop(columns="y"), table["y"])
-    curve = MemoryCurveDisplay([0, 1, 2], [1, 2], [[3.0, 3.0, 3.0], [3.0, 2.0, 1.0]], {"mixture": 2.5})
-    trace = mixture._trace()
-    pictures = draw_pictures(trace, {"best of each row": np.nanmin(trace.losses, axis=1)}, curve)
+    pictures = draw_pictures(mixture._trace())
     assert [picture.name for picture in pictures] == list(WORDS)
     assert all(picture.png.startswith(b"\x89PNG") for picture in pictures)
+    short = ExpertMixture(record=9).fit(table.drop(columns=["y", "t"])[:9], table["y"][:9])
+    assert "memory_curve" not in [picture.name for picture in draw_pictures(short._trace())]
 
 
 def chromium(*options, folder):

@@ -131,7 +131,7 @@ def test_a_history_needs_each_expert_once_and_more_rows_than_lag():
     ExpertMixture().partial_fit(silent, y)  # it may come later
     with pytest.raises(ValueError, match=r"column 1 has no forecast in any row"):
         ExpertMixture().fit(np.where(np.arange(4) == 1, np.nan, X), y)
-    with pytest.raises(ValueError, match=r"lag=40, but n_samples=40"):
+    with pytest.raises(ValueError, match=r"lag=40, but there are only 40 rows"):
         ExpertMixture(lag=40).fit(X, y)
     ExpertMixture(lag=40).partial_fit(X, y)
     with pytest.raises(ValueError, match=r"column 2 is infinite in row 3"):

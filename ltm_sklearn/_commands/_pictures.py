@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -21,11 +21,17 @@ from ..display import (
     WeightBoxDisplay,
     WeightStackDisplay,
 )
+from ..display._look import mean_called
+from ..display._losses import best_sequences
+from ..display._memory_curve import memory_curve_of
 from ..experts._validation import Floats
 from ..streams._batches import import_extra
 
 DPI = 150  #: sharp on screens with two dots a pixel, and in print
 MEMORY_CURVE_SIZE = (9.0, 4.5)
+SWITCHES = 10  #: of the best sequence that the mixture is compared with
+CURVE = (50, 3)  #: switches, and distinct experts, of the memory curve
+MOST_LOSSES = 1_500_000  #: for a larger table the curve would take long
 
 
 class Picture(NamedTuple):
@@ -86,45 +92,62 @@ WORDS = {
 }
 
 
-def draw_pictures(
-    trace: Trace, oracles: Mapping[str, Floats] | None = None, memory_curve: MemoryCurveDisplay | None = None
-) -> list[Picture]:
+def draw_pictures(trace: Trace) -> list[Picture]:
     """Draw them, in the order of the page.
 
     Parameters
     ----------
     trace : Trace
         With a record for each row.
-    oracles : dict, optional
-        Losses of the records, by name, that the mixture is compared with.
-    memory_curve : MemoryCurveDisplay, optional
-        None: there is none.
     """
     alts = {name: _alt(name, trace) for name in WORDS}
     # a name with dollars is no formula
     trace = replace(trace, names=[name.replace("$", r"\$") for name in trace.names])
-    displays = {
-        "cumulative_loss": CumulativeLossDisplay(trace, oracles),
-        "weights": WeightStackDisplay(trace),
-        "leaders": RecurrenceDisplay(trace),
-        "average_loss": AverageLossDisplay(trace),
-        "memory_curve": memory_curve,
-        "weight_boxes": WeightBoxDisplay(trace),
-        "contributions": ContributionDisplay(trace),
-        "residuals": ResidualDisplay(trace),
+    draw: dict[str, Callable[[Any], Any]] = {
+        "cumulative_loss": CumulativeLossDisplay(trace, _best_sequence(trace)).plot,
+        "weights": WeightStackDisplay(trace).plot,
+        "leaders": RecurrenceDisplay(trace).plot,
+        "average_loss": AverageLossDisplay(trace).plot,
+        "memory_curve": _memory_curve(trace),
+        "weight_boxes": WeightBoxDisplay(trace).plot,
+        "contributions": ContributionDisplay(trace).plot,
+        "residuals": ResidualDisplay(trace).plot,
     }
     style = import_extra("matplotlib.style", "pictures", "plot")
     with style.context("default"), warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # letters that the font lacks are boxes
-        return [_drawn(name, display, alts[name]) for name, display in displays.items() if display is not None]
+        return [_drawn(name, plot, alts[name]) for name, plot in draw.items() if plot is not None]
 
 
-def _drawn(name: str, display: Any, alt: str) -> Picture:
+def _best_sequence(trace: Trace) -> dict[str, Floats]:
+    """The losses of an oracle, where there is one."""
+    if len(trace.loss) <= SWITCHES:
+        return {}
+    try:
+        return best_sequences(trace, [SWITCHES])
+    except ValueError:  # experts sleep so often that no such sequence is awake throughout
+        return {}
+
+
+def _memory_curve(trace: Trace) -> Any:
+    """What draws it; None where it would take long, or nothing is to be seen."""
+    if trace.losses.size > MOST_LOSSES or len(trace.names) == 1 or len(trace.loss) <= SWITCHES:
+        return None
+    try:
+        curve, marks = memory_curve_of(trace, *CURVE)
+    except ValueError:
+        return None
+    loss_name = mean_called(trace.loss_name)
+    return lambda ax: MemoryCurveDisplay.from_curve(curve, marks=marks, loss_name=loss_name, ax=ax)
+
+
+def _drawn(name: str, plot: Callable[[Any], Any], alt: str) -> Picture:
     # not through pyplot, which would keep the figure
     figure_class = import_extra("matplotlib.figure", "pictures", "plot").Figure
-    size = MEMORY_CURVE_SIZE if isinstance(display, MemoryCurveDisplay) else (9.0, display._size()[1])
+    display = getattr(plot, "__self__", None)
+    size = MEMORY_CURVE_SIZE if display is None else (9.0, display._size()[1])
     figure = figure_class(figsize=size, layout="constrained")
-    display.plot(ax=figure.subplots())
+    plot(figure.subplots())
     held = io.BytesIO()
     figure.savefig(held, format="png", dpi=DPI)
     title, caption = WORDS[name]

@@ -16,6 +16,7 @@ import numpy as np
 from .._progress import progress_bar
 from .._version import __version__
 from ..ensemble import ExpertMixture
+from ..ensemble._mixture_parameters import check_mixture
 from ..experts._compiled import kernel
 from ..losses import LOSSES
 from ..streams._batches import import_extra
@@ -159,7 +160,7 @@ def _mixture(options: Any) -> ExpertMixture:
         time=options.time,
         bias=options.bias,
     )
-    mixture._check_parameters()
+    check_mixture(mixture)
     special = [name for name in (options.series, options.time, options.group, mixture.block) if isinstance(name, str)]
     if options.target in (*special, *options.drop):
         raise ValueError(f"column {options.target!r} is the target: no other option can name it")

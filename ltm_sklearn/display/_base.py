@@ -29,11 +29,7 @@ class TraceDisplay(ABC):
         **which
             Of an estimator that has several records, which one.
         """
-        last = end_of(estimator)
-        if not hasattr(last, "_trace"):
-            kind = type(last).__name__
-            raise TypeError(f"a {kind} keeps no history to draw; the estimators of ltm_sklearn do, with record=")
-        return cls(last._trace(**which)).plot(ax=ax)
+        return cls(recorded_by(estimator, **which)).plot(ax=ax)
 
     @classmethod
     def from_result(cls, result: Any, *, model: Any = None, ax: Any = None) -> Self:
@@ -47,14 +43,7 @@ class TraceDisplay(ABC):
         ax : matplotlib Axes, optional
             None: a new figure.
         """
-        traces = result.traces
-        if not traces:
-            raise ValueError("no model of this result has recorded anything: give one record=")
-        if model is None and len(traces) > 1:
-            raise ValueError(f"several models have recorded: give model=, one of {list(traces)}")
-        if model is not None and model not in traces:
-            raise ValueError(f"model={model!r} has not recorded; those that have are {list(traces)}")
-        return cls(traces[next(iter(traces)) if model is None else model]).plot(ax=ax)
+        return cls(recorded_in(result, model)).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw it.
@@ -75,3 +64,32 @@ class TraceDisplay(ABC):
 
     @abstractmethod
     def _draw(self, ax: Any, look: Look) -> None: ...
+
+
+def recorded_by(estimator: Any, **which: Any) -> Trace:
+    """What an estimator has recorded."""
+    last = end_of(estimator)
+    if not hasattr(last, "_trace"):
+        kind = type(last).__name__
+        raise TypeError(f"a {kind} keeps no history to draw; the estimators of ltm_sklearn do, with record=")
+    trace: Trace = last._trace(**which)
+    return trace
+
+
+def recorded_in(result: Any, model: Any) -> Trace:
+    """What a model has recorded in a prequential run."""
+    traces: dict[Any, Trace] = result.traces
+    if not traces:
+        raise ValueError("no model of this result has recorded anything: give one record=")
+    if model is None and len(traces) > 1:
+        raise ValueError(f"several models have recorded: give model=, one of {list(traces)}")
+    if model is not None and model not in traces:
+        raise ValueError(f"model={model!r} has not recorded; those that have are {list(traces)}")
+    return traces[next(iter(traces)) if model is None else model]
+
+
+def check_every_row(trace: Trace) -> None:
+    """Oracles need every row."""
+    most = int(max(trace.counts))
+    if most > 1:
+        raise ValueError(f"only means of {most} rows were recorded, and oracles need every row: give a larger record=")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
 
 import numpy as np
 
 from .._trace import Trace
+from ..evaluation import oracles
 from ..experts._validation import Floats
 from ._axes import (
     MOST_RECORDS,
@@ -23,7 +24,7 @@ from ._axes import (
     split,
     write_beside,
 )
-from ._base import TraceDisplay
+from ._base import TraceDisplay, check_every_row, recorded_by, recorded_in
 from ._look import MIXTURE, OTHERS, UNIFORM, Look, mean_called, others_called, sum_called
 
 #: Of regrets against oracles, in turn; apart from the experts' colours by their line.
@@ -64,6 +65,41 @@ class CumulativeLossDisplay(TraceDisplay):
             if np.shape(losses) != np.shape(trace.loss):
                 shapes = f"it has {np.shape(losses)}, the trace's loss {np.shape(trace.loss)}"
                 raise ValueError(f"oracle {name!r} must have one loss a record: {shapes}")
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, switches: Sequence[int] = (), ax: Any = None, **which: Any) -> Self:
+        """Draw what an estimator has recorded.
+
+        Parameters
+        ----------
+        estimator : estimator
+            Fitted, with ``record=``; or a pipeline that ends in one.
+        switches : sequence of int, default=()
+            Show regret also against the best sequences of experts, in hindsight, with at most so many switches.
+        ax : matplotlib Axes, optional
+            None: a new figure.
+        **which
+            Of an estimator that has several records, which one.
+        """
+        trace = recorded_by(estimator, **which)
+        return cls(trace, best_sequences(trace, switches)).plot(ax=ax)
+
+    @classmethod
+    def from_result(cls, result: Any, *, model: Any = None, switches: Sequence[int] = (), ax: Any = None) -> Self:
+        """Draw what a model has recorded in a prequential run.
+
+        Parameters
+        ----------
+        result : PrequentialResult
+        model : optional
+            The model's name. None: the only one that has recorded.
+        switches : sequence of int, default=()
+            Show regret also against the best sequences of experts, in hindsight, with at most so many switches.
+        ax : matplotlib Axes, optional
+            None: a new figure.
+        """
+        trace = recorded_in(result, model)
+        return cls(trace, best_sequences(trace, switches)).plot(ax=ax)
 
     def _size(self) -> tuple[float, float]:
         return 9.0, 5.5
@@ -133,6 +169,16 @@ class CumulativeLossDisplay(TraceDisplay):
         others = [lines[self.trace.names[look.others[0]]]] if look.others else []
         legend(ax, [*first, *(lines[self.trace.names[expert]] for expert in look.named), *others])
         legend(below, list(self.regret_lines_.values()), "mixture against")
+
+
+def best_sequences(trace: Trace, switches: Sequence[int]) -> dict[str, Floats]:
+    """Losses (R,) of the best sequences of experts in hindsight, by name."""
+    found = {}
+    for most in switches:
+        check_every_row(trace)
+        path = oracles.best_sequence(trace.losses, most).path
+        found[f"best sequence, {most} switch{'es' * (most != 1)}"] = trace.losses[np.arange(len(path)), path]
+    return found
 
 
 def _picked(n_records: int) -> Any:

@@ -8,9 +8,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from .._trace import Trace
+from ..evaluation import oracles
+from ..evaluation.oracles import MemoryCurve
 from ..experts._validation import Floats
 from ..streams._batches import import_extra
 from ._axes import axes_of, legend, plain
+from ._base import check_every_row, recorded_by, recorded_in
+from ._look import mean_called
 
 MOST_LINES = 9  #: that the legend names
 WIDE = 50  #: switches from which on their axis is logarithmic
@@ -61,6 +66,76 @@ class MemoryCurveDisplay:
         if self.losses.shape != shape:
             raise ValueError(f"losses must have shape {shape}, distinct by switches; it has {self.losses.shape}")
 
+    @classmethod
+    def from_curve(
+        cls,
+        curve: MemoryCurve,
+        *,
+        marks: Mapping[str, float] | None = None,
+        loss_name: str = "loss",
+        ax: Any = None,
+    ) -> Self:
+        """Draw a curve of :func:`ltm_sklearn.evaluation.oracles.memory_curve`, with a line for all experts.
+
+        Where the least loss is not known exactly, the best that was found is drawn.
+
+        Parameters
+        ----------
+        curve : MemoryCurve
+        marks : dict, optional
+            Losses to mark by a horizontal line, by name.
+        loss_name : str, default="loss"
+            What the losses are, for the axis.
+        ax : matplotlib Axes, optional
+            None: a new figure.
+        """
+        fewer = curve.distinct < curve.n_experts
+        distinct = np.append(curve.distinct[fewer], curve.n_experts)
+        losses = np.vstack([curve.upper[fewer], curve.of_all])
+        return cls(curve.switches, distinct, losses, marks, loss_name).plot(ax=ax)
+
+    @classmethod
+    def _from_trace(cls, trace: Trace, max_switches: int, max_distinct: int, ax: Any) -> Self:
+        curve, marks = memory_curve_of(trace, max_switches, max_distinct)
+        return cls.from_curve(curve, marks=marks, loss_name=mean_called(trace.loss_name), ax=ax)
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, *, max_switches: int = 50, max_distinct: int = 3, ax: Any = None, **which: Any
+    ) -> Self:
+        """Draw the curve of what an estimator has recorded row by row, with what it lost itself.
+
+        Parameters
+        ----------
+        estimator : estimator
+            Fitted, with ``record=``; or a pipeline that ends in one.
+        max_switches, max_distinct : int
+            How far the curve goes.
+        ax : matplotlib Axes, optional
+            None: a new figure.
+        **which
+            Of an estimator that has several records, which one.
+        """
+        return cls._from_trace(recorded_by(estimator, **which), max_switches, max_distinct, ax)
+
+    @classmethod
+    def from_result(
+        cls, result: Any, *, model: Any = None, max_switches: int = 50, max_distinct: int = 3, ax: Any = None
+    ) -> Self:
+        """Draw the curve of what a model has recorded in a prequential run.
+
+        Parameters
+        ----------
+        result : PrequentialResult
+        model : optional
+            The model's name. None: the only one that has recorded.
+        max_switches, max_distinct : int
+            How far the curve goes.
+        ax : matplotlib Axes, optional
+            None: a new figure.
+        """
+        return cls._from_trace(recorded_in(result, model), max_switches, max_distinct, ax)
+
     def plot(self, ax: Any = None) -> Self:
         """Draw it.
 
@@ -95,3 +170,14 @@ class MemoryCurveDisplay:
         chosen = np.unique(np.linspace(0, len(self.lines_) - 1, MOST_LINES).round().astype(int))
         legend(ax, [*(self.lines_[at] for at in chosen), *self.mark_lines_])
         return self
+
+
+def memory_curve_of(trace: Trace, max_switches: int, max_distinct: int) -> tuple[MemoryCurve, dict[str, float]]:
+    """The curve of what was recorded, and what to mark: the losses of the mixture and of the plain mean."""
+    check_every_row(trace)
+    most = min(max_switches, len(trace.loss) - 1)
+    curve = oracles.memory_curve(trace.losses, most, min(max_distinct, len(trace.names)))
+    marks = {"mixture": float(trace.loss.mean())}
+    if trace.uniform is not None:
+        marks["plain mean"] = float(trace.uniform.mean())
+    return curve, marks

@@ -204,7 +204,9 @@ class Reader:
             raise ValueError(f"{self._column(int(never.argmax()))} has no forecast in any row")
         longest = int(np.bincount(series).max())
         if lag >= longest:
-            raise ValueError(f"lag={lag}, but n_samples={longest}: no target would be known before the end")
+            raise ValueError(
+                f"lag={lag}, but there are only {longest} rows (n_samples={longest}): no target would ever be known in time"
+            )
 
     def _column(self, expert: int) -> str:
         name = self.known.experts[expert]
