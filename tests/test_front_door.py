@@ -26,6 +26,7 @@ def code_blocks(document):
         "docs/streams.md",
         "docs/river.md",
         "docs/evaluation.md",
+        "docs/forecasting.md",
         "docs/display.md",
     ],
 )

@@ -51,8 +51,9 @@ WORDS = {
     "cumulative_loss": (
         "What it lost",
         "Losses added up from the first row to the last: the flatter a line, the better the forecasts then. Below, how "
-        "much more the mixture has lost than the best expert, chosen afterwards, and than the plain mean of all. A "
-        "line that falls: the mixture is gaining on it; below zero, it is ahead.",
+        "much more the mixture has lost than the best expert, chosen afterwards, than the plain mean of all, and than "
+        "the best sequence of experts, also chosen afterwards. A line that falls: the mixture is gaining on it; below "
+        "zero, it is ahead.",
     ),
     "weights": (
         "Whom it trusted",

@@ -205,7 +205,7 @@ class Reader:
         longest = int(np.bincount(series).max())
         if lag >= longest:
             raise ValueError(
-                f"lag={lag}, but there are only {longest} rows (n_samples={longest}): no target would ever be known in time"
+                f"lag={lag}, but there are only {longest} rows (n_samples={longest}): no target would be known in time"
             )
 
     def _column(self, expert: int) -> str:
