@@ -68,7 +68,7 @@ class Outlook:
         self.algorithm, self.losses, self.n_experts = algorithm, losses_of(loss), n_experts
         self.cells: dict[int, Cell] = {}  #: by step
         self.n_seen = 0  #: values so far
-        self.held: list[Said] = []  #: in the order of issue
+        self.held: dict[tuple[Any, int], Said] = {}  #: by time and step
 
     # Issuing ------------------------------------------------------------------------------------------------------
 
@@ -104,7 +104,7 @@ class Outlook:
         """Keep what is forecast now until its time comes; where all sleep there is nothing to keep."""
         for time, step, row in zip(times, steps, forecasts, strict=True):
             if not np.isnan(row).all():
-                self.held.append(Said(time, step, self.n_seen, row))
+                self.held[time, step] = Said(time, step, self.n_seen, row)
                 if step not in self.cells:
                     self.cells[step] = self._fresh(step)
 
@@ -116,12 +116,13 @@ class Outlook:
         if not values:
             return
         self.check(list(values.values()))
-        due = sorted((said for said in self.held if said.time in values), key=lambda said: (said.step, said.issue))
+        due = [said for said in self.held.values() if said.time in values]
+        due.sort(key=lambda said: (said.step, said.issue))
         n_seen = self.n_seen + len(values)
         if due:
             self._run(due, np.array([values[said.time] for said in due], dtype=np.float64), n_seen)
         latest = max(values)
-        self.held = [said for said in self.held if said.time > latest]
+        self.held = {(time, step): said for (time, step), said in self.held.items() if time > latest}
         self.n_seen = n_seen
 
     def check(self, values: list[float]) -> None:

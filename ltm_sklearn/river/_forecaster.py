@@ -45,7 +45,7 @@ class LongTermMemoryForecaster(base.Ensemble, time_series.base.Forecaster):
     ...     time_series.HoltWinters(alpha=0.8),
     ... ])
     >>> evaluate.evaluate(datasets.AirlinePassengers(), model, metrics.MAE(), horizon=12, agg_func=statistics.mean)
-    MAE: 0
+    mean(MAE): 28.670025
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class LongTermMemoryForecaster(base.Ensemble, time_series.base.Forecaster):
             check_count("horizon", horizon)
         for at, model in enumerate(self.models):
             if not isinstance(model, time_series.base.Forecaster):
-                raise ValueError(f"model {at} is {model!r}, which is no forecaster of River")
+                raise ValueError(f"model {at} ({type(model).__name__}) is no forecaster of River")
 
     __repr__ = base.Base.__repr__  # not that of a list, which an ensemble of River is, too
 

@@ -49,7 +49,7 @@ class LongTermMemoryEnsemble(BaseEstimator):
     >>> for at in range(60, 144, 12):
     ...     forecaster = forecaster.update(y[at : at + 12])
     >>> forecaster.ensemble_algorithm.weights.round(1)
-    array([0.2, 0.8])
+    array([0., 1.])
     """
 
     def __init__(self, n_estimators: int, algorithm: ExpertAlgorithm | None = None, loss: Any = "squared") -> None:
