@@ -116,6 +116,7 @@ class LongTermMemoryForecaster(_HeterogenousEnsembleForecaster):
         self._fit_forecasters([forecaster for _, forecaster in self._forecasters], y, X, fh)
         self._outlook = Outlook(self.algorithm, self.loss, len(self.forecasters_))
         self._fitted_until = self.cutoff
+        self._frequency = getattr(self.cutoff, "freq", None)  # of a single value that comes later, it may not be known
         self._name = y.name
         return self
 
@@ -133,16 +134,19 @@ class LongTermMemoryForecaster(_HeterogenousEnsembleForecaster):
 
         So ``predict`` need not change anything, which sktime forbids.
         """
-        fh = ForecastingHorizon(np.arange(1, n_new + 1)) if self._fh is None else self._fh
+        fh = self._steps_ahead(np.arange(1, n_new + 1)) if self._fh is None else self._fh
         steps = np.asarray(fh.to_relative(self._fitted_until).to_numpy(), dtype=np.int64)
         times = fh.to_absolute_index(self._fitted_until)
         wanted = steps > 0
         if X is not None:
             wanted &= times.isin(X.index)
         if wanted.any():
-            asked = fh if wanted.all() else ForecastingHorizon(steps[wanted])
+            asked = fh if wanted.all() else self._steps_ahead(steps[wanted])
             said = self._table(asked, X, times[wanted], needed=False)
             self._outlook.hold(times[wanted], steps[wanted].tolist(), said)
+
+    def _steps_ahead(self, steps: Any) -> Any:
+        return ForecastingHorizon(steps, is_relative=True, freq=self._frequency)
 
     # Predicting ---------------------------------------------------------------------------------------------------
 
