@@ -515,10 +515,10 @@ def test_horizons_that_are_absolute_or_needed_in_fit():
 def test_times_whose_frequency_is_only_known_from_several():
     times = pd.DatetimeIndex(pd.date_range("2024-01-01", periods=30, freq="h").tolist())
     y = pd.Series(np.arange(30.0), index=times)
-    forecaster = ForSktime([("last", NaiveForecaster()), ("drift", NaiveForecaster("drift"))]).fit(y[:20])
+    forecaster = ForSktime([("last", NaiveForecaster()), ("mean", NaiveForecaster("mean"))]).fit(y[:20])
     for at in range(20, 30):
         forecaster.update(y[at : at + 1])
-    assert forecaster.weights_.loc[1, "drift"] > 0.8
+    assert forecaster.weights_.loc[1, "last"] > 0.8
 
 
 def test_clones_and_fits_are_fresh():
