@@ -26,6 +26,7 @@ from sktime.forecasting.online_learning import (  # noqa: E402
     NormalHedgeEnsemble,
     OnlineEnsembleForecaster,
 )
+from sktime.forecasting.trend import TrendForecaster  # noqa: E402
 from sktime.split import SlidingWindowSplitter  # noqa: E402
 from sktime.utils.estimator_checks import check_estimator  # noqa: E402
 
@@ -489,7 +490,7 @@ def test_exogenous_data_is_passed_on():
     assert forecaster.weights_.index.tolist() == [1, 3]
 
 
-@pytest.mark.filterwarnings("ignore::UserWarning")  # of a forecaster that sktime fits again
+@pytest.mark.filterwarnings("ignore:NotImplementedWarning")  # of a forecaster that sktime fits again
 def test_horizons_that_are_absolute_or_needed_in_fit():
     y = pd.Series(np.arange(40.0) % 7, index=pd.period_range("2000-01", periods=40, freq="M"))
     forecaster = ForSktime(
@@ -512,13 +513,14 @@ def test_horizons_that_are_absolute_or_needed_in_fit():
     assert absolute.weights_.index.tolist() == [1, 2, 3, 4]  # as the time came nearer
 
 
+@pytest.mark.filterwarnings("ignore:NotImplementedWarning")  # of a forecaster that sktime fits again
 def test_times_whose_frequency_is_only_known_from_several():
     times = pd.DatetimeIndex(pd.date_range("2024-01-01", periods=30, freq="h").tolist())
     y = pd.Series(np.arange(30.0), index=times)
-    forecaster = ForSktime([("last", NaiveForecaster()), ("mean", NaiveForecaster("mean"))]).fit(y[:20])
+    forecaster = ForSktime([("last", NaiveForecaster()), ("trend", TrendForecaster())]).fit(y[:20])
     for at in range(20, 30):
         forecaster.update(y[at : at + 1])
-    assert forecaster.weights_.loc[1, "last"] > 0.8
+    assert forecaster.weights_.loc[1, "trend"] > 0.8
 
 
 def test_clones_and_fits_are_fresh():
