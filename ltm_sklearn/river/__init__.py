@@ -6,6 +6,7 @@ except ImportError:
     raise ImportError("ltm_sklearn.river needs River: pip install 'ltm_sklearn[river]'") from None
 
 from ._estimators import LongTermMemoryClassifier, LongTermMemoryRegressor
+from ._forecaster import LongTermMemoryForecaster
 from ._from_sklearn import FromSklearnClassifier, FromSklearnRegressor
 from ._policy import ExpertPolicy
 from ._selection import ExpertSelectionClassifier, ExpertSelectionRegressor
@@ -17,5 +18,6 @@ __all__ = [
     "FromSklearnClassifier",
     "FromSklearnRegressor",
     "LongTermMemoryClassifier",
+    "LongTermMemoryForecaster",
     "LongTermMemoryRegressor",
 ]

@@ -1,0 +1,95 @@
+"""Weights for sktime's ``OnlineEnsembleForecaster``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from .._council import Council, Rows
+from .._outlook import check_weighing, council_of, filled, losses_of
+from ..experts import ExpertAlgorithm
+from ..experts._validation import Floats, as_floats, check_count
+
+
+class LongTermMemoryEnsemble(BaseEstimator):
+    """An ensemble algorithm for sktime's ``OnlineEnsembleForecaster``, beside its ``NormalHedgeEnsemble``.
+
+    What comes in one update was forecast with the same weights, so it is one round, charged with the mean. A forecast
+    that is NaN sleeps; as ``OnlineEnsembleForecaster`` counts it as 0 when it predicts,
+    :class:`LongTermMemoryForecaster` is the better one for such forecasters.
+
+    Parameters
+    ----------
+    n_estimators : int
+        The number of forecasters.
+    algorithm : ExpertAlgorithm, optional
+        Any of :mod:`ltm_sklearn.experts`. None: the council of three of :class:`~ltm_sklearn.ExpertMixture`.
+    loss : str, RegressionLoss or callable, default="squared"
+        As of :class:`~ltm_sklearn.ExpertMixture`.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (n_estimators,)
+        The weights now, which sum to one.
+
+    Examples
+    --------
+    >>> from sktime.datasets import load_airline
+    >>> from sktime.forecasting.naive import NaiveForecaster
+    >>> from sktime.forecasting.online_learning import OnlineEnsembleForecaster
+    >>> from ltm_sklearn.sktime import LongTermMemoryEnsemble
+    >>> y = load_airline()
+    >>> forecaster = OnlineEnsembleForecaster(
+    ...     [("last", NaiveForecaster()), ("season", NaiveForecaster(sp=12))],
+    ...     ensemble_algorithm=LongTermMemoryEnsemble(n_estimators=2),
+    ... )
+    >>> forecaster = forecaster.fit(y[:60])
+    >>> for at in range(60, 144, 12):
+    ...     forecaster = forecaster.update(y[at : at + 12])
+    >>> forecaster.ensemble_algorithm.weights.round(1)
+    array([0., 1.])
+    """
+
+    def __init__(self, n_estimators: int, algorithm: ExpertAlgorithm | None = None, loss: Any = "squared") -> None:
+        self.n_estimators = n_estimators
+        self.algorithm = algorithm
+        self.loss = loss
+
+    @property
+    def weights(self) -> Floats:
+        """The weights now."""
+        standing = self._started().standing()
+        weights: Floats = standing.trust @ standing.opinions
+        return weights
+
+    def update(self, y_pred: Any, y_true: Any) -> None:
+        """A round: what was forecast with the weights of now, and what came.
+
+        Parameters
+        ----------
+        y_pred : array-like of shape (n_estimators, n_times)
+            NaN where a forecaster has none.
+        y_true : array-like of shape (n_times,)
+        """
+        forecasts, values = as_floats(y_pred, "y_pred"), as_floats(y_true, "y_true")
+        council = self._started()
+        if forecasts.shape != (self.n_estimators, len(values)):
+            raise ValueError(
+                f"y_pred has shape {forecasts.shape}, but n_estimators={self.n_estimators} and {len(values)} values of "
+                f"y_true make {(self.n_estimators, len(values))}"
+            )
+        forecasts = np.where(np.isfinite(forecasts), forecasts, np.nan).T
+        heard = np.isfinite(values) & ~np.isnan(forecasts).all(axis=1)
+        if heard.any():
+            x, awake = filled(forecasts[heard])
+            council.learn(council.standing(), None, Rows(x, values[heard], awake, None, None), self._losses)
+
+    def _started(self) -> Council:
+        if not hasattr(self, "_council"):
+            check_count("n_estimators", self.n_estimators)
+            check_weighing(self.algorithm, self.loss)
+            self._losses = losses_of(self.loss)
+            self._council = council_of(self.algorithm, self._losses, self.n_estimators)
+        return self._council
