@@ -90,12 +90,10 @@ class Council:
     linear : bool
         Whether the algorithm is charged the linear part of the loss.
     prior : ndarray of shape (n_experts,)
-        Sums to one.
-    own_prior : bool
-        Whether the algorithm keeps the prior that it has.
+        Sums to one. An algorithm that has its own keeps it.
     """
 
-    def __init__(self, algorithm: ExpertAlgorithm | None, linear: bool, prior: Floats, own_prior: bool = False) -> None:
+    def __init__(self, algorithm: ExpertAlgorithm | None, linear: bool, prior: Floats) -> None:
         self.mean: Floats | None = None  #: the weights of the plain mean
         self.chair: Voice | None = None
         if algorithm is None and linear:
@@ -105,7 +103,7 @@ class Council:
             self.chair.algorithm.weights(3)
         else:
             own = LongTermMemory() if algorithm is None else clone(algorithm)
-            self.voices = [Voice(own if own_prior else own.set_params(prior=prior), linear)]
+            self.voices = [Voice(own.set_params(prior=prior) if own.prior is None else own, linear)]
         for voice in self.voices:
             voice.algorithm.weights(len(prior))
 

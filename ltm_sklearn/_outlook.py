@@ -10,7 +10,7 @@ import numpy as np
 
 from ._cells import Cell, Entries, compiled_loss, run_cells
 from ._council import Council
-from ._panel import plain_mean
+from ._panel import filled
 from .experts import ExpertAlgorithm
 from .experts._validation import Floats, check_option, check_prior
 from .losses import LOSSES, OutputLosses
@@ -42,16 +42,7 @@ def losses_of(loss: Any) -> OutputLosses:
 
 def council_of(algorithm: ExpertAlgorithm | None, losses: OutputLosses, n_experts: int) -> Council:
     """A fresh council of these experts, who are charged gradients where the loss has them."""
-    own_prior = getattr(algorithm, "prior", None) is not None
-    return Council(algorithm, losses.have_gradients, check_prior(None, n_experts), own_prior)
-
-
-def filled(forecasts: Floats) -> tuple[Floats, Floats | None]:
-    """Forecasts (n_rows, n_experts) with the plain mean in the place of NaN, and who is awake; None if all are."""
-    asleep = np.isnan(forecasts)
-    if not asleep.any():
-        return np.ascontiguousarray(forecasts), None
-    return np.where(asleep, plain_mean(forecasts[:, :, np.newaxis], None), forecasts), (~asleep).astype(np.float64)
+    return Council(algorithm, losses.have_gradients, check_prior(None, n_experts))
 
 
 class Outlook:
@@ -77,7 +68,7 @@ class Outlook:
         said = np.full(len(forecasts), np.nan)
         for at, (step, row) in enumerate(zip(steps, forecasts, strict=True)):
             if not np.isnan(row).all():
-                x, awake = filled(row[np.newaxis])
+                x, awake = filled(row[np.newaxis], None)
                 standing = self._nearest(step).standing()
                 said[at] = (standing.mixtures(x, awake) @ standing.trust)[0]
         return said
@@ -133,7 +124,7 @@ class Outlook:
 
     def _run(self, due: list[Said], targets: Floats, n_seen: int) -> None:
         """Rounds of one row each, those of a cell together, in the order of issue."""
-        x, awake = filled(np.stack([said.forecasts for said in due]))
+        x, awake = filled(np.stack([said.forecasts for said in due]), None)
         steps = np.array([said.step for said in due])
         entries = Entries(
             x,

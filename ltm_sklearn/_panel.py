@@ -198,7 +198,7 @@ class Panel:
         rounds_of = np.append(np.flatnonzero(cell_begins[starts]), len(starts)).astype(np.int64)
         first_rows = row_of[starts]
         forecasts = table.forecasts if extras is None else np.concatenate([extras, table.forecasts], axis=1)
-        x, awake = _filled(forecasts, table.awake, row_of, output_of, n_outputs)
+        x, awake = _entries(forecasts, table.awake, row_of, output_of, n_outputs)
         entries = Entries(
             x,
             np.ascontiguousarray(table.targets[row_of, output_of]),
@@ -298,7 +298,7 @@ class Panel:
                 cell = self.cells.get((series, group, ALL if self.shared else output))
                 if cell is None:  # one that nothing is known of
                     cell = Cell(self._council_of(self._seats(group)), lags=False)
-                x, awake = _filled(forecasts, table.awake, rows, np.full(len(rows), output), n_outputs)
+                x, awake = _entries(forecasts, table.awake, rows, np.full(len(rows), output), n_outputs)
                 standing = cell.standing()
                 predictions[rows, output] = standing.mixtures(x, awake) @ standing.trust
                 weights[rows, :, output] = standing.weights(awake, len(rows))
@@ -322,24 +322,28 @@ def _spread(weights: Floats, pooled: Floats) -> Floats:
     return weights[:, 1:] + weights[:, :1] * pooled
 
 
-def _filled(
+def _entries(
     forecasts: Floats, awake: Floats | None, row_of: Any, output_of: Any, n_outputs: int
 ) -> tuple[Floats, Floats | None]:
-    """Forecasts (n, n_experts) of entries, the plain mean in the place of NaN, and confidences; None if all are 1."""
+    """Forecasts and confidences of entries, (n_entries, n_experts)."""
     if n_outputs > 1:
         x = forecasts[row_of, :, output_of]
     else:
         in_order = len(row_of) == len(forecasts) and bool((np.diff(row_of) == 1).all())
         x = forecasts[:, :, 0] if in_order else forecasts[row_of, :, 0]  # which may be large
-    asleep = np.isnan(x)
-    if awake is None and not asleep.any():
-        return np.ascontiguousarray(x), None
-    confidence = (~asleep).astype(np.float64)
     if awake is not None:
         extra = x.shape[1] - awake.shape[1]  # of the further experts
-        confidence *= np.pad(awake, ((0, 0), (extra, 0)), constant_values=1.0)[row_of]
-    means = plain_mean(x[:, :, np.newaxis], confidence)
-    return np.where(asleep, means, x), confidence
+        awake = np.pad(awake, ((0, 0), (extra, 0)), constant_values=1.0)[row_of]
+    return filled(x, awake)
+
+
+def filled(forecasts: Floats, awake: Floats | None) -> tuple[Floats, Floats | None]:
+    """Forecasts (n_rows, n_experts) with the plain mean in the place of NaN, and confidences; None if all are 1."""
+    asleep = np.isnan(forecasts)
+    if awake is None and not asleep.any():
+        return np.ascontiguousarray(forecasts), None
+    confidence = np.where(asleep, 0.0, 1.0 if awake is None else awake)
+    return np.where(asleep, plain_mean(forecasts[:, :, np.newaxis], confidence), forecasts), confidence
 
 
 def _joined(first: Table, second: Table) -> Table:

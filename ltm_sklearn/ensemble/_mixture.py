@@ -227,9 +227,8 @@ class ExpertMixture(MixtureShown, MultiOutputMixin, RegressorMixin, BaseEstimato
         known = reading.vocabulary
         losses = self._losses(known.n_outputs)
         linear = self.gradient and losses.have_gradients
-        own_prior = getattr(self.algorithm, "prior", None) is not None
         return Panel(
-            _Councils(self.algorithm, linear, own_prior),
+            _Councils(self.algorithm, linear),
             losses,
             self._prior(known.experts),
             known.n_outputs,
@@ -357,8 +356,8 @@ class ExpertMixture(MixtureShown, MultiOutputMixin, RegressorMixin, BaseEstimato
 class _Councils:
     """Makes councils; a class, so that it pickles."""
 
-    def __init__(self, algorithm: ExpertAlgorithm | None, linear: bool, own_prior: bool) -> None:
-        self.algorithm, self.linear, self.own_prior = algorithm, linear, own_prior
+    def __init__(self, algorithm: ExpertAlgorithm | None, linear: bool) -> None:
+        self.algorithm, self.linear = algorithm, linear
 
     def __call__(self, prior: Floats) -> Council:
-        return Council(self.algorithm, self.linear, normalise(prior), self.own_prior)
+        return Council(self.algorithm, self.linear, normalise(prior))

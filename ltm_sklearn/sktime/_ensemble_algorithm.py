@@ -8,7 +8,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from .._council import Council, Rows
-from .._outlook import check_weighing, council_of, filled, losses_of
+from .._outlook import check_weighing, council_of, losses_of
+from .._panel import filled
 from ..experts import ExpertAlgorithm
 from ..experts._validation import Floats, as_floats, check_count
 
@@ -83,7 +84,7 @@ class LongTermMemoryEnsemble(BaseEstimator):
         forecasts = np.where(np.isfinite(forecasts), forecasts, np.nan).T
         heard = np.isfinite(values) & ~np.isnan(forecasts).all(axis=1)
         if heard.any():
-            x, awake = filled(forecasts[heard])
+            x, awake = filled(forecasts[heard], None)
             council.learn(council.standing(), None, Rows(x, values[heard], awake, None, None), self._losses)
 
     def _started(self) -> Council:
