@@ -76,8 +76,8 @@ class Shown:
             raise AttributeError("there is no history_ without record=, the number of records to keep")
         return list(engine.history.records)
 
-    def _trace(self) -> Trace:
-        """What was recorded, for pictures."""
+    def trace(self) -> Trace:
+        """What was recorded, for pictures and for analyses of one's own; needs ``record=``."""
         kind = type(self).__name__
         if not hasattr(self, "_engine"):
             raise NotFittedError(f"this {kind} has not been fitted: there is nothing to draw")

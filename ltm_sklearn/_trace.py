@@ -121,10 +121,10 @@ def end_of(estimator: Any) -> Any:
 def recorded(model: Any) -> Trace | None:
     """What a model has recorded; None if nothing."""
     last = end_of(model)
-    if getattr(last, "record", None) is None or not hasattr(last, "_trace"):
+    if getattr(last, "record", None) is None or not hasattr(last, "trace"):
         return None
     try:
-        trace: Trace = last._trace()
+        trace: Trace = last.trace()
     except (ValueError, AttributeError):  # it has not been fitted, or has several records
         return None
     return trace

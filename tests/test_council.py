@@ -2,12 +2,14 @@
 
 import numpy as np
 import pytest
+from bounds import anytime_shares, memory_complexity, sequence_bound
 from forecasts import returning
 
 from ltm_sklearn import losses
 from ltm_sklearn._cells import Cell, Entries, compiled_loss
 from ltm_sklearn._council import Council, Rows, Standing
 from ltm_sklearn.experts import BOA, LongTermMemory
+from ltm_sklearn.experts._long_term_memory import RATES
 from ltm_sklearn.losses import OutputLosses
 
 LOSSES = [
@@ -91,7 +93,7 @@ def run_council(X, y, loss=None, council=None):
     """Row by row in NumPy: predictions, and what each voice said."""
     council = Council(None, True, uniform(X.shape[1])) if council is None else council
     of_rows = OutputLosses([losses.Squared() if loss is None else loss])
-    said, voices = np.empty(len(y)), np.empty((len(y), 3))
+    said, voices = np.empty(len(y)), np.empty((len(y), len(council.standing().trust)))
     for t in range(len(y)):
         standing = council.standing()
         rows = Rows(X[t : t + 1], y[t : t + 1], None, None, None)
@@ -110,6 +112,41 @@ def test_the_mixture_loses_no_more_than_its_linear_regret_to_each_voice(loss):
     for at in range(3):
         beyond = (loss(y, said) - loss(y, voices[:, at])).sum()
         assert beyond <= -linear[:, at].sum() + 1e-9
+
+
+def test_a_follower_keeps_its_bound_in_the_units_of_the_loss_where_the_range_is_constant():
+    """B times the algorithm's own bound against a sequence that returns, if gaps are B in each round."""
+    rng = np.random.default_rng(0)
+    n_rounds, width = 6000, 50.0
+    y = rng.normal(size=n_rounds).cumsum()
+    good = np.arange(n_rounds) // 1000 % 2
+    X = y[:, np.newaxis] + np.array([0.0, 0.0, width, 0.3 * width])
+    X[np.arange(n_rounds), 1 - good] += width * rng.choice([0.0, 0.9], size=n_rounds)  # who is not good errs often
+    cell = Cell(Council(LongTermMemory(), False, uniform(4)), lags=False)
+    predictions, weights = np.empty(n_rounds), np.empty_like(X)
+    of_rows = OutputLosses([losses.Absolute()])
+    cell.run(entries(X, y), of_rows, predictions, weights)
+    lost = np.abs(X - y[:, np.newaxis])
+    assert lost.max(axis=1) - lost.min(axis=1) == pytest.approx(width)
+    regret = (weights * lost).sum(axis=1, keepdims=True) / width - lost / width
+    costs, shares = memory_complexity(n_rounds, 4), anytime_shares(n_rounds)
+    bound = width * sequence_bound(regret, RATES, costs, good, shares)
+    beyond = (np.abs(predictions - y) - lost[np.arange(n_rounds), good]).sum()
+    assert beyond <= bound
+    assert bound < 0.2 * (lost[:, 0] - lost[np.arange(n_rounds), good]).sum()  # which says something
+
+
+@pytest.mark.parametrize("loss", [losses.Squared(), losses.Absolute(), losses.Pinball(0.3)])
+def test_gradients_make_it_a_bound_against_combinations(loss):
+    """f(ŷ) - f(u·x) <= f'(ŷ) (ŷ - u·x), which is linear in u: experts' linear regrets bound that of each mixture u."""
+    rng = np.random.default_rng(0)
+    X, y = returning(400)
+    council = Council(LongTermMemory(), True, uniform(4))
+    said, _ = run_council(X, y, loss, council)
+    linear = OutputLosses([loss]).linear(y, said, X, None)
+    for u in rng.dirichlet(np.ones(4), size=20):
+        beyond = (loss(y, said) - loss(y, X @ u)).sum()
+        assert beyond <= -(linear @ u).sum() + 1e-9
 
 
 @pytest.mark.parametrize("seed", range(5))

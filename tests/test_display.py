@@ -353,7 +353,7 @@ def test_trace_of_a_regressor_has_what_was_said_and_what_came():
             said.append(twin.predict(X[batch]).mean())
         for each in (model, twin):
             each.partial_fit(X[batch], y[batch])
-    run = model._trace()
+    run = model.trace()
     assert run.names == ["sgd", "slow"]
     assert run.ends.tolist() == list(range(10, 61, 5))
     assert set(run.counts.tolist()) == {5}
@@ -369,7 +369,7 @@ def test_trace_of_a_regressor_has_what_was_said_and_what_came():
 
 @pytest.mark.parametrize("record", [1, 3, 8])
 def test_thinned_records_are_means_of_all_rows(record):
-    full, thin = learned(regressor(record=1000))._trace(), learned(regressor(record=record))._trace()
+    full, thin = learned(regressor(record=1000)).trace(), learned(regressor(record=record)).trace()
     assert thin.counts.sum() == full.counts.sum()
     assert thin.ends[-1] == 60
     for field in ("targets", "predictions", "loss", "uniform"):
@@ -393,7 +393,7 @@ def test_plain_mean_of_a_record_is_that_of_the_experts():
     model.partial_fit(X[:5], y[:5])
     mean = np.mean([expert.predict(X[5:]) for expert in model.estimators_], axis=0)
     model.partial_fit(X[5:], y[5:])
-    assert model._trace().uniform[-1] == pytest.approx(np.abs(mean - y[5:]).mean())
+    assert model.trace().uniform[-1] == pytest.approx(np.abs(mean - y[5:]).mean())
 
 
 def test_snapshots_come_and_go_in_a_trace():
@@ -404,7 +404,7 @@ def test_snapshots_come_and_go_in_a_trace():
     for at in range(60):
         X = rng.normal(size=(10, 2))
         model.partial_fit(X, (X[:, at // 20 % 2] > 0).astype(int), classes=[0, 1])
-    run = model._trace()
+    run = model.trace()
     assert len(run.names) > len(model.experts_)
     np.testing.assert_allclose(run.weights.sum(axis=1), 1.0)
     assert (run.weights[np.isnan(run.losses)] < 1.0).all()
@@ -453,7 +453,7 @@ def test_estimators_without_a_record_are_told_what_to_do(display):
 
 def test_what_an_estimator_should_draw_is_handed_on():
     class Several:
-        def _trace(self, series=None):
+        def trace(self, series=None):
             return changed(trace(), names=[f"{series} {at}" for at in range(4)])
 
     ax = pyplot.subplots()[1]

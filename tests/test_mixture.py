@@ -30,7 +30,7 @@ def frame(X, **columns):
 
 def issued(mixture, **which):
     """What was issued, row by row."""
-    return mixture._trace(**which).predictions
+    return mixture.trace(**which).predictions
 
 
 def fitted(X, y, **parameters):
@@ -134,7 +134,7 @@ def test_returning_leaders_are_found_again(loss):
     X, y = X + 100.0, y + 100.0
     mixture = fitted(X, y, loss=loss)
     assert mixture.mixture_loss_ < 0.35 * mixture.loss_.min()
-    trace = mixture._trace()
+    trace = mixture.trace()
     phases = trace.loss[:900].reshape(6, 150).sum(axis=1)
     assert phases[3:].mean() < 0.8 * phases[1:3].mean()
 
@@ -183,7 +183,7 @@ def test_two_experts_in_turns_get_cheaper():
     y = np.zeros(3000)
     first = np.arange(3000) // 500 % 2 == 0
     X = np.column_stack([np.where(first, 0.0, 1.0), np.where(first, 1.0, 0.0)])
-    phases = fitted(X, y)._trace().loss.reshape(6, 500).sum(axis=1)
+    phases = fitted(X, y).trace().loss.reshape(6, 500).sum(axis=1)
     assert phases[2:].max() < 5.0
     assert phases[-1] < phases[1]
 
@@ -275,15 +275,15 @@ def test_sleeping_experts_get_no_weight_and_keep_what_they_had():
     X, y = returning(400, length=400)
     X[200:300, 0] = np.nan
     mixture = fitted(X, y)
-    weights = mixture._trace().weights
+    weights = mixture.trace().weights
     assert weights[199, 0] > 0.9
     assert not weights[200:300, 0].any()
     assert weights[300, 0] > 0.4  # at once
     assert weights[310, 0] > 0.6
     assert weights[399, 0] > 0.9
     np.testing.assert_allclose(weights.sum(axis=1), 1.0)
-    assert mixture._trace().losses[200:300, 0].size == 100
-    assert np.isnan(mixture._trace().losses[200:300, 0]).all()
+    assert mixture.trace().losses[200:300, 0].size == 100
+    assert np.isnan(mixture.trace().losses[200:300, 0]).all()
 
 
 def test_experts_come_and_go_by_the_names_of_their_columns():
@@ -300,7 +300,7 @@ def test_experts_come_and_go_by_the_names_of_their_columns():
     now = mixture.predict(table[200:])
     np.testing.assert_allclose(mixture.predict(table[["model 1", "model 0", "model 2"]][200:]), now)
     np.testing.assert_allclose(mixture.predict(table.assign(unknown=np.pi)[200:]), now)
-    assert mixture._trace().weights.shape == (251, 3)
+    assert mixture.trace().weights.shape == (251, 3)
     assert list(mixture.feature_names_in_) == ["model 2", "model 1", "model 0"]
 
 
@@ -393,7 +393,7 @@ def test_pooled_groups_share_what_they_have_in_common():
     table = frame(X, hour=np.arange(2400) % 24)
     alone, pooled = (fitted(table, y, block=24, group="hour", pooled=pooled) for pooled in (False, True))
     assert pooled.mixture_loss_ < 0.8 * alone.mixture_loss_
-    trace = pooled._trace()
+    trace = pooled.trace()
     np.testing.assert_allclose(trace.weights.sum(axis=1), 1.0)
     np.testing.assert_allclose((trace.weights * X).sum(axis=1), trace.predictions, rtol=1e-9)
     new = pooled.predict(table[:1].assign(hour=99))  # a group never seen has the pool's opinion
@@ -555,11 +555,11 @@ def test_a_summary_says_why_there_are_no_oracles():
 def test_a_record_is_thinned_to_its_limit(pieces):
     X, y = returning(1000)
     X = sleepy(X)
-    whole = fitted(X, y)._trace()
+    whole = fitted(X, y).trace()
     few = ExpertMixture(record=100)
     for rows in np.array_split(np.arange(1000), pieces):
         few.partial_fit(X[rows], y[rows])
-    trace = few._trace()
+    trace = few.trace()
     assert len(trace.ends) == 63  # of 16 rows, but the last
     assert trace.counts.sum() == 1000
     np.testing.assert_allclose(trace.weights[0], whole.weights[:16].mean(axis=0))
@@ -570,7 +570,7 @@ def test_a_record_is_thinned_to_its_limit(pieces):
 def test_times_are_recorded_as_the_clock_says_them():
     X, y = returning(48)
     times = pd.date_range("2024-10-26 12:00", periods=48, freq="h", tz="Europe/Paris")  # a night of 25 hours
-    trace = fitted(frame(X, when=times), y, time="when", group="hour")._trace()
+    trace = fitted(frame(X, when=times), y, time="when", group="hour").trace()
     assert trace.times[0] == np.datetime64("2024-10-26T12:00")
     assert len(np.unique(trace.times)) == 47  # 02:00 comes twice, which is right
 
@@ -601,6 +601,6 @@ def test_fit_forgets():
     once = ExpertMixture(record=100).fit(X, y)
     twice = ExpertMixture(record=100).fit(frame(X[:, :2]), y).fit(X, y)
     np.testing.assert_array_equal(twice.weights_, once.weights_)
-    assert len(twice._trace().ends) == 100
+    assert len(twice.trace().ends) == 100
     assert not hasattr(twice, "feature_names_in_")
     assert not hasattr(clone(once), "_panel")

@@ -79,7 +79,7 @@ def test_weights_and_forecasts_are_those_of_the_estimator_row_by_row(csv, capsys
     table = pandas.read_csv(csv)
     X, y = table.drop(columns="y"), table["y"]
     mixture = ExpertMixture(loss="absolute", block=24, lag=3, time="t", group="weekday", record=N_ROWS).fit(X, y)
-    trace = mixture._trace()
+    trace = mixture.trace()
     weights = pandas.read_csv(out / "weights.csv")
     assert list(weights.columns) == ["t", "first", "second", "third"]
     assert list(weights["t"]) == list(table["t"])
@@ -165,7 +165,7 @@ def test_series_have_their_own_weights_and_a_table(tmp_path, interleaved, block)
     assert list(issued["id"]) == list(table["id"])
     for label in ("001", "b", "c"):
         here = issued[(issued["id"] == label) & known]
-        np.testing.assert_allclose(here["mixture"], mixture._trace(label).predictions, rtol=1e-9)
+        np.testing.assert_allclose(here["mixture"], mixture.trace(label).predictions, rtol=1e-9)
     np.testing.assert_allclose(issued["mixture"][~known], mixture.predict(X[~known]), rtol=1e-9)
     by_series = pandas.read_csv(out / "series.csv", dtype={"series": str}).set_index("series")
     assert list(by_series.index) == ["b", "001", "c"]
@@ -275,11 +275,11 @@ def test_the_page_says_what_was_run_and_names_are_no_markup(report):
 def test_the_pictures_show_oracles_where_there_are_any():
     table = forecasts()
     mixture = ExpertMixture(time="t", record=N_ROWS).fit(table.drop(columns="y"), table["y"])
-    pictures = draw_pictures(mixture._trace())
+    pictures = draw_pictures(mixture.trace())
     assert [picture.name for picture in pictures] == list(WORDS)
     assert all(picture.png.startswith(b"\x89PNG") for picture in pictures)
     short = ExpertMixture(record=9).fit(table.drop(columns=["y", "t"])[:9], table["y"][:9])
-    assert "memory_curve" not in [picture.name for picture in draw_pictures(short._trace())]
+    assert "memory_curve" not in [picture.name for picture in draw_pictures(short.trace())]
 
 
 def chromium(*options, folder):

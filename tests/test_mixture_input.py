@@ -192,11 +192,11 @@ def test_tables_of_other_shapes():
     with pytest.raises(ValueError, match="one target"):
         ExpertMixture(quantiles=[0.5]).fit(X, np.column_stack([y, y]))
     with pytest.raises(ValueError, match="no series 'z'"):
-        ExpertMixture(record=50, series="id").fit(table(id="q"), y)._trace(series="z")
+        ExpertMixture(record=50, series="id").fit(table(id="q"), y).trace(series="z")
     with pytest.raises(ValueError, match="no output 3"):
-        ExpertMixture(record=50).fit(X, y)._trace(output=3)
+        ExpertMixture(record=50).fit(X, y).trace(output=3)
     with pytest.raises(ValueError, match="record="):
-        mixture._trace()
+        mixture.trace()
 
 
 def test_a_time_that_was_there_in_an_earlier_call():

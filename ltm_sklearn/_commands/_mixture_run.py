@@ -47,7 +47,7 @@ def run_mixture(file: ForecastFile, mixture: ExpertMixture, show: Callable[[int]
     weights = np.empty((len(file.target), len(file.experts)))
     forecasts = np.empty(len(file.target))
     rows_of = _rows_of(file)
-    traces = {label: mixture._trace(label) for label in rows_of}
+    traces = {label: mixture.trace(label) for label in rows_of}
     for label, rows in rows_of.items():
         trace = traces[label]
         assert trace.predictions is not None

@@ -69,10 +69,10 @@ class TraceDisplay(ABC):
 def recorded_by(estimator: Any, **which: Any) -> Trace:
     """What an estimator has recorded."""
     last = end_of(estimator)
-    if not hasattr(last, "_trace"):
+    if not hasattr(last, "trace"):
         kind = type(last).__name__
         raise TypeError(f"a {kind} keeps no history to draw; the estimators of ltm_sklearn do, with record=")
-    trace: Trace = last._trace(**which)
+    trace: Trace = last.trace(**which)
     return trace
 
 

@@ -336,8 +336,10 @@ class ExpertMixture(MixtureShown, MultiOutputMixin, RegressorMixin, BaseEstimato
             "loss": lost(issued.predictions),
             "uniform": lost(means),
         }
-        for series in np.unique(table.series).tolist():
-            here = table.series == series if self.series is not None else slice(None)
+        order = np.argsort(table.series, kind="stable")
+        first = np.flatnonzero(np.diff(table.series[order], prepend=-1))
+        for here in np.split(order, first[1:]):
+            series = int(table.series[here[0]])
             if series not in self._tapes:
                 self._tapes[series] = Tape(self.record or 1, n_experts, n_outputs)
             times = None if reading.times is None else reading.times[here]

@@ -30,8 +30,21 @@ class MixtureShown:
     series: str | None
     shared: bool
 
-    def _trace(self, series: Any = None, output: Any = None) -> Trace:
-        """What was recorded, of one series; of all outputs together, or of one."""
+    def trace(self, series: Any = None, output: Any = None) -> Trace:
+        """What was recorded, for pictures and for analyses of one's own.
+
+        Parameters
+        ----------
+        series : optional
+            Of which series, if there are several.
+        output : optional
+            Of which target or quantile; None: the mean of all.
+
+        Returns
+        -------
+        Trace
+            With weights, forecasts, losses and predictions as issued, a row each if ``record`` is large enough.
+        """
         check_is_fitted(self)
         if self.record is None:
             raise ValueError("nothing was recorded: give ExpertMixture record=, the number of records to keep")

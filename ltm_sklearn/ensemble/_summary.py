@@ -113,7 +113,7 @@ def _oracles(mixture: Any, series: Any, max_switches: int) -> tuple[list[Summary
         return [], "No oracles: there are several series; ask for one."
     if mixture._known.n_outputs > 1:
         return [], "No oracles: there are several outputs."
-    trace = mixture._trace(series=series)
+    trace = mixture.trace(series=series)
     if trace.counts.max() > 1:
         return [], f"No oracles: only means of {trace.counts.max()} rows were recorded; they need all (record=)."
     own = float(trace.loss.mean())
