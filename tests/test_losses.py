@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from ltm_sklearn.losses import Absolute, ClassScore, Pinball, Squared, TargetScore
+from ltm_sklearn.losses import Absolute, ClassScore, Huber, LogCosh, Percentage, Pinball, Squared, TargetScore
 
 # Classes ------------------------------------------------------------------------------------------------------
 
@@ -110,6 +110,8 @@ def test_unknown_loss_is_named(make, loss):
     ("loss", "below", "above"),
     [
         (Squared(), 9.0, 4.0),
+        (Huber(1.0), 2.5, 1.5),
+        (LogCosh(), np.log(np.cosh(3.0)), np.log(np.cosh(2.0))),
         (Absolute(), 3.0, 2.0),
         (Pinball(), 1.5, 1.0),
         (Pinball(0.9), 2.7, 0.2),
@@ -123,12 +125,14 @@ def test_regression_losses_are_those_computed_by_hand(loss, below, above):
     assert loss.gradient(y, said)[1] == 0.0
 
 
-@pytest.mark.parametrize("loss", [Squared(), Absolute(), Pinball(0.5), Pinball(0.8)])
-@given(y=st.floats(-10, 10), error=st.floats(0.01, 10), sign=st.sampled_from([-1, 1]))
+@pytest.mark.parametrize(
+    "loss", [Squared(), Absolute(), Pinball(0.5), Pinball(0.8), Percentage(), Huber(0.5), LogCosh()]
+)
+@given(y=st.floats(0.5, 10) | st.floats(-10, -0.5), error=st.floats(0.01, 10), sign=st.sampled_from([-1, 1]))
 def test_gradient_is_the_slope_of_the_loss(loss, y, error, sign):
     y, said, step = np.array([y]), np.array([y + sign * error]), 1e-4
     slope = (loss(y, said + step) - loss(y, said - step)) / (2 * step)
-    np.testing.assert_allclose(loss.gradient(y, said), slope, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(loss.gradient(y, said), slope, rtol=1e-6, atol=1e-4)  # Huber's has a corner
 
 
 @pytest.mark.parametrize("quantile", [0.0, 1.0, -0.5, "half", [0.1, 0.9]])
@@ -183,6 +187,21 @@ def test_own_gradient_of_the_wrong_shape_or_nan_is_refused(slope):
 
     with pytest.raises(ValueError, match="gradient must return"):
         TargetScore(Wrong(), average=True).losses(np.zeros(2), np.zeros((2, 2, 1)), np.zeros((2, 1)))
+
+
+@pytest.mark.parametrize("error", [0.0, 1e-9, 1.0, 700.0, 1e6, 1e300])
+def test_log_cosh_never_overflows(error):
+    lost = LogCosh()(np.array([0.0]), np.array([error]))[0]
+    expected = np.log(np.cosh(error)) if error < 500.0 else error - np.log(2.0)
+    assert lost == pytest.approx(expected, rel=1e-12, abs=1e-15)
+    assert abs(LogCosh().gradient(np.array([0.0]), np.array([-error]))[0]) <= 1.0
+
+
+def test_percentages_of_zero_are_refused():
+    with pytest.raises(ValueError, match="y is zero in row 1"):
+        TargetScore("percentage", average=True).observe(np.array([3.0, 0.0]))
+    with pytest.raises(ValueError, match="delta"):
+        Huber(0.0)
 
 
 # The running range --------------------------------------------------------------------------------------------

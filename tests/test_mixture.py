@@ -337,6 +337,9 @@ def test_confidences_and_weights_of_rows():
     np.testing.assert_allclose(issued(by_confidence), issued(by_nan), rtol=1e-12)
     half = np.where(np.arange(4) == 1, 0.5, 1.0) * np.ones_like(X)
     assert ExpertMixture().fit(X, y, awake=half).weights_[1] != pytest.approx(ExpertMixture().fit(X, y).weights_[1])
+    uneven = np.random.default_rng(1).random(200)
+    relative = [ExpertMixture().fit(X, y, sample_weight=scale * uneven).weights_ for scale in (1.0, 8.0)]
+    np.testing.assert_allclose(relative[1], relative[0])
     ignored = np.where(np.arange(200) < 100, 0.0, 3.0)
     tail = ExpertMixture(record=1000).fit(X, y, sample_weight=ignored)
     np.testing.assert_allclose(issued(tail)[100:], issued(fitted(X[100:], y[100:])), rtol=1e-9)
