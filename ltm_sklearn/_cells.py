@@ -68,10 +68,12 @@ class Cell:
     council : Council
     lags : bool
         Whether rounds are learned when others have been issued since: then pages hold what that takes.
+    n_further : int, default=0
+        How many of the first experts are none of the table's: they do not count in the plain mean.
     """
 
-    def __init__(self, council: Council, lags: bool) -> None:
-        self.council, self.lags = council, lags
+    def __init__(self, council: Council, lags: bool, n_further: int = 0) -> None:
+        self.council, self.lags, self.n_further = council, lags, n_further
         n_voices, n_experts = council.standing().opinions.shape
         #: (n_pages, width): trust, opinions and, with a lag, the views of each; the last is what is issued now
         self.book = self._page()[np.newaxis]
@@ -132,7 +134,8 @@ class Cell:
     def _count(self, rows: Rows, predictions: Floats, losses: OutputLosses) -> None:
         x, y, awake, row_weights, outputs = rows
         awake = np.ones_like(x) if awake is None else awake
-        plain = (awake * x).sum(axis=1) / awake.sum(axis=1)
+        own = slice(self.n_further, None)
+        plain = (awake * x)[:, own].sum(axis=1) / awake[:, own].sum(axis=1)
         heard = np.column_stack([awake, np.ones((len(y), 2))])
         if row_weights is not None:
             heard *= row_weights[:, np.newaxis]
@@ -192,6 +195,7 @@ class Cell:
             predictions,
             weights,
             self.tally,
+            self.n_further,
         )
         for voice, gap in zip(members, gaps.tolist(), strict=False):
             voice.range.widest_gap = gap

@@ -13,6 +13,7 @@ from .experts._base import restrict
 from .experts._long_term_memory import SteadyMemory
 from .experts._validation import Floats
 from .losses import LossRange, OutputLosses
+from .losses._numbers import apart
 
 
 class Standing(NamedTuple):
@@ -90,7 +91,7 @@ class Council:
     linear : bool
         Whether the algorithm is charged the linear part of the loss.
     prior : ndarray of shape (n_experts,)
-        Sums to one. An algorithm that has its own keeps it.
+        Sums to one.
     """
 
     def __init__(self, algorithm: ExpertAlgorithm | None, linear: bool, prior: Floats) -> None:
@@ -103,7 +104,7 @@ class Council:
             self.chair.algorithm.weights(3)
         else:
             own = LongTermMemory() if algorithm is None else clone(algorithm)
-            self.voices = [Voice(own.set_params(prior=prior) if own.prior is None else own, linear)]
+            self.voices = [Voice(own.set_params(prior=prior), linear)]
         for voice in self.voices:
             voice.algorithm.weights(len(prior))
 
@@ -132,11 +133,14 @@ class Council:
         weights = np.ones(len(y)) if row_weights is None else row_weights
         heard = np.broadcast_to(weights[:, np.newaxis], x.shape) if awake is None else awake * weights[:, np.newaxis]
         total = heard.sum(axis=0)
+        centre = x.mean(axis=1) if awake is None else (awake * x).sum(axis=1) / awake.sum(axis=1)
+        # what is only rounding is no difference, or ranges would be made of it
+        distinct = np.where(apart(x, centre[:, np.newaxis]) == 0.0, centre[:, np.newaxis], x)
         part = np.minimum(total / len(y), 1.0)
         weights_then = [*issued.opinions[: len(self.voices)], issued.trust]
         late = [None] * len(weights_then) if views is None else list(zip(weights_then, views, strict=False))
         for at, (voice, mixture) in enumerate(zip(self.voices, mixtures.T, strict=False)):  # the mean learns nothing
-            lost = losses.linear(y, mixture, x, outputs) if voice.linear else losses.of_experts(y, x, outputs)
+            lost = losses.linear(y, mixture, x, outputs) if voice.linear else losses.of_experts(y, distinct, outputs)
             means = np.full(len(total), np.nan)
             voice.charge(np.divide((heard * lost).sum(axis=0), total, out=means, where=total > 0.0), part, late[at])
         if self.chair is not None:

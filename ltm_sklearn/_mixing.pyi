@@ -37,4 +37,5 @@ def run(
     predictions: Floats,
     weights: Floats | None,
     tally: Floats,
+    n_further: int,
 ) -> int: ...

@@ -176,18 +176,19 @@ def run(MemoryRounds follow not None, bint follow_linear, dict poly, MemoryRound
         const double[:, ::1] forecasts, const double[::1] targets, const double[:, ::1] awake,
         const double[::1] row_weights, int kind, const double[::1] parameters, double growth, double fading,
         long long[::1] kept_until, double[:, ::1] kept, double[::1] predictions, double[:, ::1] weights,
-        double[:, ::1] tally):
+        double[:, ::1] tally, Py_ssize_t n_further):
     """Rounds of one cell; returns how many pages of the book are kept.
 
     A page says what was issued after a round, and from when on: ``held`` at the start, ``kept`` at the end. ``poly``
     is the state of ML-Poly, ``chair`` and ``mean`` are there if it is. The last rounds, from ``n_complete`` on, are
-    issued but not learned yet.
+    issued but not learned yet. The first ``n_further`` experts do not count in the plain mean.
     """
     cdef council c
     cdef Py_ssize_t k = forecasts.shape[1], m = 3 if poly is not None else 1, width = held.shape[1]
     cdef Py_ssize_t n_held = held.shape[0], n_rounds = starts.shape[0] - 1, n_pages = kept.shape[0]
     cdef Py_ssize_t r, i, v, at, newest = n_held - 1, basis = 0, n_learned = 0
     cdef double weight, total_weight, y, mixture, value, slope, parameter, plain, confident, asleep, lost
+    cdef double centre, total
     cdef Py_ssize_t n_seen = follow.m.n_trackers * k
     cdef bint late
     cdef double *pages
@@ -259,20 +260,25 @@ def run(MemoryRounds follow not None, bint follow_linear, dict poly, MemoryRound
                     if r >= n_complete or weight == 0.0:
                         continue
                     total_weight += weight
-                    plain = confident = 0.0
+                    plain = confident = centre = total = 0.0
                     lost = loss_of(kind, parameter, y, mixture)
                     for i in range(k):
                         value = 1.0 if conf == NULL else conf[i]
-                        plain += value * x[i]
-                        confident += value
-                        value *= weight
+                        centre += value * x[i]
+                        total += value
+                        if i >= n_further:
+                            plain += value * x[i]
+                            confident += value
+                    centre /= total
+                    for i in range(k):
+                        value = weight if conf == NULL else weight * conf[i]
                         c.heard[i] += value
-                        slope = loss_of(kind, parameter, y, x[i])
-                        tally[0, i] += value * slope
+                        tally[0, i] += value * loss_of(kind, parameter, y, x[i])
                         tally[1, i] += value
                         tally[2, i] += value * lost
                         if not follow_linear:
-                            c.lost[i] += value * slope
+                            slope = x[i] if apart(x[i], centre) != 0.0 else centre  # what is rounding is no difference
+                            c.lost[i] += value * loss_of(kind, parameter, y, slope)
                     tally[0, k] += weight * lost
                     tally[0, k + 1] += weight * loss_of(kind, parameter, y, plain / confident)
                     for i in range(k, k + 2):

@@ -42,7 +42,7 @@ def losses_of(loss: Any) -> OutputLosses:
 
 def council_of(algorithm: ExpertAlgorithm | None, losses: OutputLosses, n_experts: int) -> Council:
     """A fresh council of these experts, who are charged gradients where the loss has them."""
-    return Council(algorithm, losses.have_gradients, check_prior(None, n_experts))
+    return Council(algorithm, losses.have_gradients, check_prior(getattr(algorithm, "prior", None), n_experts))
 
 
 class Outlook:

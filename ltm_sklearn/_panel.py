@@ -13,6 +13,7 @@ from ._council import Council
 from ._timetable import Integers, Timetable, timetable
 from .experts._validation import Floats
 from .losses import OutputLosses
+from .losses._own import bounded
 
 Key = tuple[int, int, int]  #: series, group and output; -1 is all of them together
 ALL = -1
@@ -86,7 +87,7 @@ class Panel:
         self.n_learned = 0  #: rounds, of all cells
         self._scales: dict[int, BiasScale] = {}  #: by series
         self._waiting: Table | None = None  #: rows of blocks that are not complete
-        self._n_waiting = self.n_rows  #: of each series
+        self.n_waiting = self.n_rows  #: of each series
 
     @property
     def n_experts(self) -> int:
@@ -118,7 +119,7 @@ class Panel:
         in_order = bool((table.series[1:] >= table.series[:-1]).all())
         order = np.arange(n_old + n_new) if in_order else np.argsort(table.series, kind="stable")
         ordered = table if in_order else table.take(order)
-        times = timetable(ordered.series, self.n_rows - self._n_waiting, ordered.blocks, self.block, self.lag)
+        times = timetable(ordered.series, self.n_rows - self.n_waiting, ordered.blocks, self.block, self.lag)
         extras = self._extras(ordered, times)
         issued = self._run(ordered, times, extras, with_weights, n_jobs)
         issued = issued._replace(predictions=self._repaired(issued.predictions, ordered, times))
@@ -126,7 +127,7 @@ class Panel:
         self.n_rows += np.bincount(table.series[n_old:], minlength=len(self.n_rows))
         for (series, _, _), cell in self.cells.items():
             if len(cell.book) > 1:
-                cell.forget_pages(int(self.n_rows[series] - self._n_waiting[series]))
+                cell.forget_pages(int(self.n_rows[series] - self.n_waiting[series]))
         back: Any = slice(n_old, None)
         if not in_order:
             back = np.empty(n_old + n_new, dtype=np.int64)
@@ -138,7 +139,7 @@ class Panel:
         missing = max(n_series - len(self.n_rows), 0)
         self.n_rows = np.append(self.n_rows, np.zeros(missing, dtype=np.int64))
         self.saved = np.append(self.saved, np.zeros(missing))
-        self._n_waiting = np.append(self._n_waiting, np.zeros(missing, dtype=np.int64))
+        self.n_waiting = np.append(self.n_waiting, np.zeros(missing, dtype=np.int64))
 
     def repaired(self, predictions: Floats) -> Floats:
         """Quantiles that do not cross: sorted, which only lowers their pinball losses together."""
@@ -161,7 +162,7 @@ class Panel:
 
     def _keep_waiting(self, table: Table, times: Timetable) -> None:
         waits = ~times.complete
-        self._n_waiting = np.bincount(table.series[waits], minlength=len(self.n_rows))
+        self.n_waiting = np.bincount(table.series[waits], minlength=len(self.n_rows))
         self._waiting = table.take(waits) if waits.any() else None
 
     def _run(
@@ -213,7 +214,8 @@ class Panel:
         heads = starts[rounds_of[:-1]]
         keys = zip(table.series[row_of[heads]], table.groups[row_of[heads]], output_of[heads], strict=True)
         cells = [self._cell((int(s), int(g), ALL if self.shared else int(o))) for s, g, o in keys]
-        self.n_learned += int(entries.complete.sum())
+        if not (self.pooled and table.groups[0] == ALL):
+            self.n_learned += int(entries.complete.sum())
         said, weights = run_cells(cells, rounds_of, entries, self.losses, with_weights, n_jobs)
         predictions = np.empty((n_rows, n_outputs))
         predictions[row_of, output_of] = said
@@ -226,7 +228,9 @@ class Panel:
     def _cell(self, key: Key) -> Cell:
         cell = self.cells.get(key)
         if cell is None:
-            cell = self.cells[key] = Cell(self._council_of(self._seats(key[1])), lags=self.lag > 0)
+            prior = self._seats(key[1])
+            cell = Cell(self._council_of(prior), self.lag > 0, len(prior) - self.n_experts)
+            self.cells[key] = cell
         return cell
 
     def _seats(self, group: int) -> Floats:
@@ -314,7 +318,8 @@ def plain_mean(forecasts: Floats, awake: Floats | None) -> Floats:
 
 
 def _around(means: Floats, scales: Floats) -> Floats:
-    return np.stack([means + scales, means - scales], axis=1)
+    with np.errstate(over="ignore"):
+        return bounded(np.stack([means + scales, means - scales], axis=1))
 
 
 def _spread(weights: Floats, pooled: Floats) -> Floats:

@@ -94,7 +94,7 @@ WRONG_FRAMES = {
         {},
         pd.DataFrame(X, columns=pd.MultiIndex.from_product([["a", "b"], ["x", "y"]])),
         pd.DataFrame({"x": y, "z": y}),
-        r"y has the columns \['x', 'z'\]",
+        r"y has the columns \['x', 'z'\], and should have \['x', 'y'\]",
     ),
     "other quantiles": (
         {"quantiles": [0.1, 0.9]},
@@ -143,7 +143,6 @@ def test_a_history_needs_each_expert_once_and_more_rows_than_lag():
     [
         ({"algorithm": "BOA"}, "algorithm='BOA' must be an instance"),
         ({"algorithm": BOA(prior=[1, 1, 1, 1]), "prior": [1, 1, 1, 1]}, "prior is given twice"),
-        ({"algorithm": BOA(prior=[1, 1, 1, 1]), "bias": True}, "give prior here"),
         ({"algorithm": Hedge(rate=-1.0)}, "rate"),
         ({"loss": "cubic"}, "loss='cubic' is not one of 'squared', 'absolute', 'percentage'"),
         ({"gradient": "yes"}, "gradient='yes' must be True or False"),

@@ -197,7 +197,7 @@ def _summary_table(run: Run) -> str:
 
 
 def _notes(run: Run) -> str:
-    waiting = int(run.mixture._panel._n_waiting.sum())
+    waiting = int(run.mixture._panel.n_waiting.sum())
     notes = [run.summary.note]
     if waiting:
         missing = f"The last {waiting:,} rows are of blocks that are not complete"

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._rows import listed
 from .._timetable import Integers
+from .._values import is_known
 from ..experts._validation import Floats
 
 
@@ -46,11 +50,11 @@ def numbers_of(X: Any, name: Any) -> Floats:
             raise TypeError
         return values.astype(np.float64)
     except (TypeError, ValueError):
-        listed = column.to_list() if hasattr(column, "to_list") else list(column)
-        for row, value in enumerate(listed):
-            if value is not None and not isinstance(value, int | float | np.number):
+        cells = listed(column)
+        for row, value in enumerate(cells):
+            if is_known(value) and not isinstance(value, Real | Decimal):
                 raise ValueError(f"column {name!r} is not numeric: row {row} has {value!r}") from None
-        return np.array([np.nan if value is None else float(value) for value in listed])
+        return np.array([float(value) if is_known(value) else np.nan for value in cells])
 
 
 def coded(values: Any, codes: dict[Any, int], what: str) -> Integers:
@@ -58,7 +62,7 @@ def coded(values: Any, codes: dict[Any, int], what: str) -> Integers:
     array = np.asarray(values)
     unique, inverse = _factorised(array)
     for row_of, label in unique:
-        if label is None or label != label:
+        if not is_known(label):
             raise ValueError(f"{what} has no value in row {row_of}")
     new = np.array([codes.setdefault(label, len(codes)) for _, label in unique], dtype=np.int64)
     return new[inverse]

@@ -14,7 +14,7 @@ from .._rows import column_names, default_names
 from .._timetable import Integers
 from ..experts._validation import Floats, as_floats
 from ._columns import coded, flat_name, level_of, numbers_of
-from ._times import Times, calendar_part, times_of
+from ._times import CALENDAR, Times, calendar_part, times_of
 from ._validation import check_weights, require
 
 
@@ -25,6 +25,7 @@ class Vocabulary:
     experts: list[Any] = field(default_factory=list)
     columns: list[Any] = field(default_factory=list)  #: all of the frames
     outputs: list[Any] = field(default_factory=list)  #: names of the outputs, where the columns have two levels
+    targets: list[Any] = field(default_factory=list)  #: names of the targets, where they have columns
     n_outputs: int = 1
     flat: bool = True  #: whether targets have one dimension
     named: bool = False  #: whether tables are frames
@@ -32,6 +33,7 @@ class Vocabulary:
     groups: dict[Any, int] = field(default_factory=dict)
     last_block: dict[int, Any] = field(default_factory=dict)  #: of each series
     last_time: dict[int, Any] = field(default_factory=dict)
+    largest_weight: float = 0.0  #: of a row
 
     def copy(self) -> Vocabulary:
         """One that can be changed."""
@@ -73,17 +75,15 @@ class Reader:
         n_rows = len(forecasts)
         targets = self._targets(y, n_rows) if learn else np.full((n_rows, self.known.n_outputs), np.nan)
         forecasts = self._outputs(forecasts)
-        times = self._times(X, names)
+        times = self._times(X, names, learn)
         series = self._codes(X, n_rows, "series", self.known.series)
         groups = self._groups(X, n_rows, names, times)
-        if learn and times is not None and "time" in self.special:
+        if learn and times is not None:
             self._check_times(times, series)
         blocks = self._blocks(X, series) if learn and "block" in self.special else None
         confidences = self._confidences(awake, forecasts)
         self._check_forecasts(forecasts, confidences, times)
-        weights = check_weights(sample_weight, forecasts[:, :, 0])
-        if weights is not None:
-            weights = weights / weights.max()
+        weights = None if sample_weight is None else self._row_weights(sample_weight, forecasts)
         table = Table(forecasts, targets, confidences, weights, series, groups, blocks)
         return Reading(table, None if times is None else times.shown, self.known)
 
@@ -111,6 +111,7 @@ class Reader:
             raise ValueError(
                 f"X has {values.shape[1]} experts, but there are {len(self.known.experts)}: {self.known.experts}"
             )
+        self.seats = list(range(values.shape[1]))
         return np.ascontiguousarray(values if values.ndim == 3 else values[:, :, np.newaxis])
 
     def _frame(self, X: Any, names: list[Any], learn: bool) -> Floats:
@@ -133,9 +134,9 @@ class Reader:
                 raise ValueError(f"columns must be experts, or pairs of expert and output, all of them; got {pairs!r}")
             table = self._two_levels(values, pairs)
         else:
-            self._meet([str(pair) if isinstance(pair, np.str_) else pair for pair in pairs])
+            self._meet(pairs)
             table = np.full((len(values), len(self.known.experts), 1), np.nan)
-            table[:, [self.known.experts.index(pair) for pair in pairs], 0] = values
+            table[:, self.seats, 0] = values
         if learn:
             self._meet_columns(names)
         return table
@@ -162,6 +163,7 @@ class Reader:
         """Those that are new take the last seats."""
         self.known.named = True
         self.known.experts = self.known.experts + [name for name in experts if name not in self.known.experts]
+        self.seats = [self.known.experts.index(name) for name in experts]  #: of this table's
 
     def _meet_columns(self, names: list[Any]) -> None:
         self.known.columns = self.known.columns + [name for name in names if name not in self.known.columns]
@@ -216,11 +218,13 @@ class Reader:
 
     def _targets(self, y: Any, n_rows: int) -> Floats:
         quantiles = self.estimator.quantiles
-        if hasattr(y, "columns") and self.known.outputs and quantiles is None:
+        if hasattr(y, "columns") and quantiles is None:
             labels = list(y.columns)
-            if sorted(map(str, labels)) != sorted(map(str, self.known.outputs)):
-                raise ValueError(f"y has the columns {labels!r}, and the forecasts are of {self.known.outputs!r}")
-            y = y[self.known.outputs]
+            expected = self.known.outputs or self.known.targets or labels
+            if {*labels} != {*expected}:
+                raise ValueError(f"y has the columns {labels!r}, and should have {expected!r}")
+            self.known.targets = expected
+            y = y[expected]
         values: Floats = check_array(
             y, ensure_2d=False, dtype=np.float64, ensure_all_finite=False, input_name="y", estimator=self.estimator
         )
@@ -250,16 +254,38 @@ class Reader:
         return values
 
     def _confidences(self, awake: Any, forecasts: Floats) -> Floats | None:
+        """In the order of the table's experts, or by name."""
         if awake is None:
             return None
+        given, names = self.seats, column_names(awake)
+        if names is not None and self.known.named:
+            unknown = [name for name in names if name not in self.known.experts]
+            if unknown:
+                raise ValueError(
+                    f"awake has a column {unknown[0]!r}, which is none of the experts {self.known.experts}"
+                )
+            given = [self.known.experts.index(name) for name in names]
         values = as_floats(awake, "awake")
-        if values.shape != forecasts.shape[:2]:
-            raise ValueError(f"awake has shape {values.shape}, but there are {forecasts.shape[:2]} rows and experts")
+        if values.shape != (len(forecasts), len(given)):
+            shape = (len(forecasts), len(given))
+            raise ValueError(f"awake has shape {values.shape}, but there are {shape} rows and experts in the table")
         inside = (values >= 0.0) & (values <= 1.0)
         if not inside.all():
-            row, expert = np.argwhere(~inside)[0]
-            raise ValueError(f"awake must lie in [0, 1]: {self._column(expert)} has {values[row, expert]} in row {row}")
-        return values
+            row, at = np.argwhere(~inside)[0]
+            raise ValueError(f"awake must lie in [0, 1]: {self._column(given[at])} has {values[row, at]} in row {row}")
+        confidences = np.ones(forecasts.shape[:2])
+        confidences[:, given] = values
+        return confidences
+
+    def _row_weights(self, sample_weight: Any, forecasts: Floats) -> Floats:
+        """Relative to the largest so far, so that they mean the same in whatever pieces the rows come."""
+        if np.ndim(sample_weight) == 1 and not np.any(sample_weight) and not self.first:
+            return np.zeros(len(forecasts))  # rows that count for nothing, on the way
+        weights = check_weights(sample_weight, forecasts[:, :, 0])
+        assert weights is not None
+        largest = np.maximum.accumulate(np.append(self.known.largest_weight, weights))[1:]
+        self.known.largest_weight = float(largest[-1])
+        return np.divide(weights, largest, out=np.zeros_like(weights), where=largest > 0.0)
 
     # Series, groups, blocks, times ------------------------------------------------------------------------------------
 
@@ -281,20 +307,20 @@ class Reader:
         if "group" not in self.special:
             return np.zeros(n_rows, dtype=np.int64)
         name = self.special["group"]
-        derived = None if any(flat_name(column) == name for column in names or []) else calendar_part(name, times)
-        if derived is None:
+        if any(flat_name(column) == name for column in names or []):
             return self._codes(X, n_rows, "group", self.known.groups)
+        derived = calendar_part(name, times)
+        if derived is None:
+            no_times = f", and no times to take the {name} from" if name in CALENDAR else ""
+            raise ValueError(f"there is no column {name!r} (group=) among {names!r}{no_times}")
         return coded(derived, self.known.groups, f"group={name!r}")
 
-    def _times(self, X: Any, names: list[Any] | None) -> Times | None:
-        if "time" in self.special and any(flat_name(column) == self.special["time"] for column in names or []):
+    def _times(self, X: Any, names: list[Any] | None, learn: bool) -> Times | None:
+        there = any(flat_name(column) == self.special.get("time", names) for column in names or [])
+        if "time" in self.special and (there or learn):  # to predict, times are not needed
             return times_of(self._special(X, "time"), f"column {self.special['time']!r} (time=)")
         if names is not None and hasattr(X, "index") and getattr(X.index, "dtype", np.dtype(int)).kind == "M":
             return times_of(X.index, "the index")
-        if "time" in self.special and names is not None:
-            if not self.first and "time" not in names:
-                return None  # to predict, times are not needed
-            self._special(X, "time")
         return None
 
     def _check_times(self, times: Times, series: Integers) -> None:
@@ -318,7 +344,8 @@ class Reader:
     def _time_error(self, times: Times, row: int, code: int, what: str) -> str:
         label = next(label for label, each in self.known.series.items() if each == code)
         of_series = "" if "series" not in self.special else f" of series {label!r}"
-        return f"column {self.special['time']!r}: the time {times.shown[row]} of row {row}{of_series} {what}"
+        where = f"column {self.special['time']!r}" if "time" in self.special else "the index"
+        return f"{where}: the time {times.shown[row]} of row {row}{of_series} {what}"
 
     def _blocks(self, X: Any, series: Integers) -> Integers:
         labels: dict[Any, int] = {}

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.metrics import d2_pinball_score
 from sklearn.utils.validation import check_is_fitted
 
 from .._cells import compiled_loss
@@ -161,9 +162,9 @@ class ExpertMixture(MixtureShown, MultiOutputMixin, RegressorMixin, BaseEstimato
             Forecasts, in the order of time. Frames of several outputs have columns of two levels, expert and output.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         sample_weight : array-like of shape (n_samples,), optional
-            How far each row counts, relative to the largest.
+            How far each row counts, relative to the largest weight so far.
         awake : array-like of shape (n_samples, n_experts), optional
-            Confidences in [0, 1] of the experts in their forecasts; NaN is 0 anyway.
+            Confidences in [0, 1] of the experts in their forecasts, in the order of ``X`` or, in a frame, by name.
 
         Returns
         -------
@@ -247,7 +248,8 @@ class ExpertMixture(MixtureShown, MultiOutputMixin, RegressorMixin, BaseEstimato
 
     def _prior(self, experts: list[Any]) -> Floats:
         if not isinstance(self.prior, Mapping):
-            return check_prior(self.prior, len(experts))
+            of_algorithm = getattr(self.algorithm, "prior", None)
+            return check_prior(of_algorithm if self.prior is None else self.prior, len(experts))
         unknown = [name for name in self.prior if name not in experts]
         if unknown:
             raise ValueError(f"prior has {unknown[0]!r}, which is none of the experts {experts!r}")
@@ -291,6 +293,28 @@ class ExpertMixture(MixtureShown, MultiOutputMixin, RegressorMixin, BaseEstimato
         weights = self._of_table(self._issue(X, awake).weights)
         return weights[:, :, 0] if self._known.flat else weights
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """How well forecasts are combined with the weights that are in force now.
+
+        Parameters
+        ----------
+        X : {array-like, dataframe} of shape (n_samples, n_experts), or (n_samples, n_experts, n_outputs)
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        float
+            R²; of quantiles, the mean over them of the share of the pinball loss that is explained.
+        """
+        if self.quantiles is None:
+            return float(super().score(X, y, sample_weight))
+        said = self.predict(X)
+        levels = enumerate(np.asarray(self.quantiles, dtype=np.float64).tolist())
+        return float(
+            np.mean([d2_pinball_score(y, said[:, at], sample_weight=sample_weight, alpha=q) for at, q in levels])
+        )
+
     def _issue(self, X: Any, awake: Any) -> Issued:
         check_is_fitted(self)
         reader = Reader(self, self._known)
@@ -301,7 +325,10 @@ class ExpertMixture(MixtureShown, MultiOutputMixin, RegressorMixin, BaseEstimato
             seats = self._panel.n_experts
             awake_too = None if table.awake is None else table.awake[:, :seats]
             table = table._replace(forecasts=table.forecasts[:, :seats], awake=awake_too)
-            if np.isnan(table.forecasts).all(axis=1).any():
+            silent = np.isnan(table.forecasts)
+            if awake_too is not None:
+                silent |= (awake_too == 0.0)[:, :, np.newaxis]
+            if silent.all(axis=1).any():
                 raise ValueError(f"only experts that were never learned have forecasts in some rows: {unknown!r}")
         return self._panel.issue(table)
 

@@ -10,6 +10,8 @@ from ..experts import ExpertAlgorithm
 from ..experts._validation import as_floats, check_count, check_number, check_option
 from ..losses import LOSSES
 
+MOST_ROWS = 2**40  #: of a block or a lag; sums of rows must stay whole numbers
+
 
 def check_mixture(mixture: Any) -> None:
     """Raise a ValueError that names a parameter outside its domain."""
@@ -18,19 +20,22 @@ def check_mixture(mixture: Any) -> None:
             raise ValueError(f"algorithm={mixture.algorithm!r} must be an instance of a subclass of ExpertAlgorithm")
         if mixture.prior is not None and getattr(mixture.algorithm, "prior", None) is not None:
             raise ValueError("prior is given twice: here, and to the algorithm")
-        own = getattr(mixture.algorithm, "prior", None) is not None
-        if own and (mixture.bias or mixture.pooled):
-            raise ValueError("with bias or pooled, give prior here: the algorithm has further experts")
         mixture.algorithm._check_parameters()
+    if isinstance(mixture.loss, type):
+        raise ValueError(f"loss={mixture.loss.__name__} is a class: give an instance, {mixture.loss.__name__}()")
     if not callable(mixture.loss):
         check_option("loss", mixture.loss, tuple(LOSSES))
     for name in ("gradient", "pooled", "shared", "bias"):
         if not isinstance(getattr(mixture, name), bool | np.bool_):
             raise ValueError(f"{name}={getattr(mixture, name)!r} must be True or False")
-    if isinstance(mixture.lag, bool) or not isinstance(mixture.lag, int | np.integer) or mixture.lag < 0:
+    if (
+        isinstance(mixture.lag, bool)
+        or not isinstance(mixture.lag, int | np.integer)
+        or not 0 <= mixture.lag <= MOST_ROWS
+    ):
         raise ValueError(f"lag={mixture.lag!r} must be a whole number, 0 or more")
     if not isinstance(mixture.block, str):
-        check_count("block", mixture.block)
+        check_count("block", mixture.block, MOST_ROWS)
     if mixture.pooled and mixture.group is None:
         raise ValueError("pooled=True is for groups: give group, a column")
     if mixture.record is not None:
@@ -40,7 +45,7 @@ def check_mixture(mixture: Any) -> None:
     special = [name for name in (mixture.series, mixture.group, mixture.time) if name is not None]
     special += [mixture.block] if isinstance(mixture.block, str) else []
     for name in special:
-        if special.count(name) > 1 and name not in (mixture.block, mixture.group):
+        if special.count(name) > 1 and not (special.count(name) == 2 and name == mixture.block == mixture.group):
             raise ValueError(f"column {name!r} cannot be two of series, group, time and block")
     _check_quantiles(mixture)
 

@@ -99,7 +99,9 @@ def summarised(mixture: Any, series: Any, max_switches: int) -> MixtureSummary:
     own = row("mixture", "mixture", len(lost) - 2)
     oracles, note = _oracles(mixture, series, max_switches)
     rows = [own, row("plain mean", "mean", len(lost) - 1), *experts, *oracles]
-    n_rows = int(mixture._panel.n_rows.sum() if code is None else mixture._panel.n_rows[code])
+    seen, waiting = mixture._panel.n_rows, mixture._panel.n_waiting
+    learned = seen - waiting
+    n_rows = int(learned.sum() if code is None else learned[code])
     return MixtureSummary(rows, mixture._loss_name(), n_rows, note)
 
 
@@ -114,24 +116,26 @@ def _oracles(mixture: Any, series: Any, max_switches: int) -> tuple[list[Summary
     if mixture._known.n_outputs > 1:
         return [], "No oracles: there are several outputs."
     trace = mixture.trace(series=series)
+    learned = len(trace.loss) - int(mixture._panel.n_waiting[mixture._series_code(series)])
     if trace.counts.max() > 1:
         return [], f"No oracles: only means of {trace.counts.max()} rows were recorded; they need all (record=)."
-    own = float(trace.loss.mean())
+    losses, forecasts, targets = trace.losses[:learned], trace.forecasts[:learned], trace.targets[:learned]
+    own = float(trace.loss[:learned].mean())
 
     def row(name: str, loss: float) -> SummaryRow:
         return SummaryRow(name, "oracle", loss, 1.0, 1.0 - own / loss if loss > 0.0 else math.nan)
 
     rows, notes = [], []
     loss = mixture._panel.losses.losses[0]
-    if np.isnan(trace.losses).any():
+    if np.isnan(losses).any():
         notes.append("No best combinations: experts slept.")
     elif not hasattr(loss, "gradient"):
         notes.append("No best combinations: the loss has no gradient.")
     else:
-        rows.append(row("best convex combination", oracles.best_convex(trace.forecasts, trace.targets, loss).loss))
-        rows.append(row("best linear combination", oracles.best_linear(trace.forecasts, trace.targets, loss).loss))
-    most = min(max_switches, len(trace.loss) - 1)
-    by_switches = oracles.best_sequence(trace.losses, most).losses
+        rows.append(row("best convex combination", oracles.best_convex(forecasts, targets, loss).loss))
+        rows.append(row("best linear combination", oracles.best_linear(forecasts, targets, loss).loss))
+    most = min(max_switches, learned - 1)
+    by_switches = oracles.best_sequence(losses, most).losses
     for switches in sorted({0, 1, most // 2, most}):
         if np.isfinite(by_switches[switches]):
             name = "best expert" if switches == 0 else f"best sequence, {switches} switch{'es' * (switches > 1)}"

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from .._rows import listed
+from .._values import is_known
 
 #: What groups may be made of times.
 CALENDAR = ("hour", "weekday", "month")
@@ -21,23 +25,39 @@ class Times(NamedTuple):
 def times_of(values: Any, what: str) -> Times:
     """Times from a column or an index: datetimes, with or without a time zone, dates as text, or numbers."""
     zone = getattr(values, "tz", None) or getattr(getattr(values, "dt", None), "tz", None)
-    if zone is not None:
+    if zone is not None:  # pandas
         accessor: Any = getattr(values, "dt", values)
         shown, order = accessor.tz_localize(None), accessor.tz_convert("UTC")
         order = getattr(order, "dt", order).tz_localize(None)
-        return Times(np.asarray(shown, dtype="datetime64[us]"), np.asarray(order, dtype="datetime64[us]"))
-    array = np.asarray(values)
-    if array.dtype.kind in "OUT":
-        try:
-            array = array.astype("datetime64[us]")
-        except (TypeError, ValueError):
-            raise ValueError(f"{what} has no times but {array[0]!r}") from None
-    if array.dtype.kind not in "Miuf":
-        raise ValueError(f"{what} has no times but {array.dtype}")
-    missing = np.isnat(array) if array.dtype.kind == "M" else np.isnan(array.astype(np.float64))
+        times = Times(np.asarray(shown, dtype="datetime64[us]"), np.asarray(order, dtype="datetime64[us]"))
+    else:
+        aware = getattr(getattr(values, "dtype", None), "time_zone", None) or getattr(
+            getattr(values, "type", None), "tz", None
+        )
+        array = np.asarray(listed(values), dtype=object) if aware else np.asarray(values)  # polars, pyarrow
+        times = _stamps(array, what) if array.dtype.kind in "OUT" else Times(array, array)
+    kind = times.order.dtype.kind
+    if kind not in "Miuf":
+        raise ValueError(f"{what} has no times but {times.order.dtype}")
+    missing = np.isnat(times.order) if kind == "M" else np.isnan(times.order.astype(np.float64))
     if missing.any():
         raise ValueError(f"{what} has no time in row {int(missing.argmax())}")
-    return Times(array, array)
+    return times
+
+
+def _stamps(values: NDArray[Any], what: str) -> Times:
+    """Of dates as text or as objects of Python."""
+    shown, order = [], []
+    for row, value in enumerate(values.tolist()):
+        if not is_known(value):
+            raise ValueError(f"{what} has no time in row {row}")
+        try:
+            stamp = value if isinstance(value, datetime) else datetime.fromisoformat(str(value))
+        except ValueError:
+            raise ValueError(f"{what} has no time in row {row} but {value!r}") from None
+        shown.append(stamp.replace(tzinfo=None))
+        order.append(stamp.astimezone(UTC).replace(tzinfo=None) if stamp.tzinfo is not None else shown[-1])
+    return Times(np.array(shown, dtype="datetime64[us]"), np.array(order, dtype="datetime64[us]"))
 
 
 def calendar_part(name: Any, times: Times | None) -> NDArray[Any] | None:

@@ -208,10 +208,7 @@ class ExpertAlgorithm(BaseEstimator, ABC):
         if not self._has_started():
             self._check_parameters()
         losses, confidence = check_rounds(losses, awake, getattr(self, "n_experts_", None), self.n_rounds_)
-        horizon = self._horizon()
-        learned = len(losses) if confidence is None else int(confidence.any(axis=1).sum())
-        if horizon is not None and self.n_rounds_ + learned > horizon:
-            raise ValueError(f"round {horizon} would exceed the horizon of {horizon} rounds (counted from 0)")
+        self._check_horizon(len(losses) if confidence is None else int(confidence.any(axis=1).sum()))
         if not self._has_started():
             self._begin(losses.shape[1])
         return self._play_rounds(losses, confidence)
@@ -221,6 +218,7 @@ class ExpertAlgorithm(BaseEstimator, ABC):
         row = as_floats(losses, "losses")[np.newaxis]
         confidences = None if awake is None else as_floats(awake, "awake")[np.newaxis]
         row, confidence = check_rounds(row, confidences, self.n_experts_, self.n_rounds_)
+        self._check_horizon(1)
         fed = row[0]
         if confidence is not None:
             fed = self._fed_losses(restrict(weights, confidence[0]), fed, confidence[0])
@@ -312,6 +310,12 @@ class ExpertAlgorithm(BaseEstimator, ABC):
     def _newcomer_state(self, state: State, prior: Floats, rate: Any = None) -> State:
         """What joins the state with experts of this prior, in units in which the present ones' sum to one."""
         return self._start(prior, rate, self._horizon())
+
+    def _check_horizon(self, n_rounds: int) -> None:
+        """That many more rounds must not exceed it."""
+        horizon = self._horizon()
+        if horizon is not None and self.n_rounds_ + n_rounds > horizon:
+            raise ValueError(f"round {horizon} would exceed the horizon of {horizon} rounds (counted from 0)")
 
     def _horizon(self) -> int | None:
         return getattr(self, "horizon", None)

@@ -155,7 +155,7 @@ class OutputLosses:
         with np.errstate(over="ignore"):
             slope = bounded(self._each(y, mixture, outputs, "gradient"))[:, np.newaxis]
             # relative to the mixture, so that large values of the target do not cancel in the differences
-            return bounded(slope * _apart(forecasts, mixture[:, np.newaxis]))
+            return bounded(slope * apart(forecasts, mixture[:, np.newaxis]))
 
     def of(self, y: Floats, prediction: Floats, outputs: NDArray[np.intp] | None) -> Floats:
         """Losses (n_rows,) of predictions (n_rows,)."""
@@ -172,7 +172,7 @@ class OutputLosses:
         return values
 
 
-def _apart(forecasts: Floats, mixture: Floats) -> Floats:
+def apart(forecasts: Floats, mixture: Floats) -> Floats:
     """How far forecasts are from their mixture; what is only its rounding is nothing, or ranges would be made of it."""
     apart = bounded(forecasts - mixture)
     size = np.maximum(np.abs(forecasts), np.abs(mixture))
