@@ -3,6 +3,7 @@
 import itertools
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -496,3 +497,12 @@ def test_matplotlib_is_only_imported_to_draw(tmp_path):
         "import sys, ltm_sklearn, ltm_sklearn.display, ltm_sklearn.evaluation; assert 'matplotlib' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True)
+
+
+def test_odd_names_are_names():
+    made = trace(n_experts=4)
+    odd = replace(made, names=["$\\frac{$", "a$b_{$", "mixture", "plain mean"])
+    for display in (WeightStackDisplay, WeightBoxDisplay, AverageLossDisplay, RecurrenceDisplay, ContributionDisplay):
+        display(odd).plot().figure_.canvas.draw()
+    lines = CumulativeLossDisplay(odd).plot().lines_
+    assert {"mixture", "plain mean", "mixture (expert)", "plain mean (expert)"} <= {*lines}

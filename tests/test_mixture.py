@@ -161,6 +161,16 @@ def test_a_common_bias_is_corrected_if_asked_for():
     assert one.mixture_loss_ < 3.0
 
 
+def test_a_difference_of_the_last_bit_is_none():
+    X = np.random.default_rng(1).normal(size=(40, 3)) * np.array([0.1, 1.0, 5.0])
+    for parameters in ({}, {"gradient": False}, {"gradient": False, "loss": lambda y, x: (x - y) ** 2}):
+        lost = []
+        for first in ([0.3, 0.3, 0.3], [0.1 + 0.2, 0.3, 0.3]):
+            X[0] = first
+            lost.append(ExpertMixture(**parameters).fit(X, np.zeros(40)).mixture_loss_)
+        assert lost[1] == pytest.approx(lost[0], rel=1e-9)
+
+
 @pytest.mark.parametrize("parameters", [{}, {"lag": 3}, {"block": 5}, {"bias": True}, {"gradient": False}])
 @pytest.mark.parametrize("scale", [1e-12, 1e12])
 def test_units_do_not_matter(scale, parameters):
@@ -259,6 +269,8 @@ def test_an_algorithm_beyond_its_horizon_leaves_the_mixture_as_it_was():
     weights = mixture.weights_
     with pytest.raises(ValueError, match="horizon of 20"):
         mixture.partial_fit(X[15:], y[15:])
+    with pytest.raises(ValueError, match="horizon of 20"):
+        ExpertMixture(FixedShare(horizon=20), lag=2).fit(X, y)
     np.testing.assert_array_equal(mixture.weights_, weights)
     assert mixture.n_samples_seen_ == 15
 
@@ -349,6 +361,39 @@ def test_confidences_and_weights_of_rows():
     )
 
 
+def test_confidences_go_with_the_columns_of_the_table():
+    X, y = returning(200, n_experts=3)
+    table = frame(X)
+    mixture = ExpertMixture().fit(table, y)
+    turned = table[["model 2", "model 1", "model 0"]][:1]
+    awake = pd.DataFrame([[0.0, 1.0, 1.0]], columns=turned.columns)
+    for same in (awake, awake.to_numpy()):
+        assert mixture.weigh(turned, awake=same)[0, 2] == 0.0  # model 2 sleeps
+    by_name = awake[["model 0", "model 2", "model 1"]]
+    np.testing.assert_array_equal(mixture.weigh(turned, awake=by_name), mixture.weigh(turned, awake=awake))
+    narrow = mixture.weigh(table[["model 1", "model 2"]][:1], awake=[[1.0, 0.0]])
+    np.testing.assert_allclose(narrow, [[0.0, 1.0, 0.0]])
+    with pytest.raises(ValueError, match="awake has a column 'z'"):
+        mixture.weigh(turned, awake=awake.rename(columns={"model 2": "z"}))
+    with pytest.raises(ValueError, match="never learned"):
+        mixture.predict(turned.assign(new=1.0), awake=[[0.0, 0.0, 0.0, 1.0]])
+
+
+def test_weights_of_rows_mean_the_same_in_whatever_pieces_they_come():
+    X, y = returning(60, length=20)
+    weights = 5.0 * np.random.default_rng(0).random(60)
+    weights[[3, 20]] = 0.0
+    for parameters in ({}, {"block": 5, "bias": True}, {"quantiles": [0.2, 0.8], "block": 4}):
+        whole = ExpertMixture(**parameters).partial_fit(X, y, sample_weight=weights)
+        parts = ExpertMixture(**parameters)
+        for at in range(60):
+            here = slice(at, at + 1)
+            parts.partial_fit(X[here], y[here], sample_weight=weights[here])
+        np.testing.assert_allclose(parts.weights_, whole.weights_, rtol=1e-9)
+        assert parts.mixture_loss_ == pytest.approx(whole.mixture_loss_, rel=1e-9)
+    assert whole.score(X, y) > 0.0  # of quantiles, too
+
+
 def test_priors_by_place_and_by_name():
     X, y = returning(1)
     shares = [0.7, 0.1, 0.1, 0.1]
@@ -356,6 +401,10 @@ def test_priors_by_place_and_by_name():
     by_name = fitted(frame(X), y, prior={f"model {at}": share for at, share in enumerate(shares)})
     assert issued(by_place) == pytest.approx(issued(by_name))
     assert issued(by_place) == pytest.approx(X @ shares)
+    panel = ExpertMixture(BOA(prior=[0.5, 0.5]), series="id").partial_fit(frame(X[:, :2], id="u"), y)
+    panel.partial_fit(frame(X, id="u"), y)  # two join
+    panel.partial_fit(frame(X, id="v"), y)  # and a series
+    assert panel.predict(frame(X, id="w")) == pytest.approx(X.mean(axis=1))
     own = fitted(X, y, algorithm=LongTermMemory(prior=shares))
     assert issued(own) == pytest.approx(X @ shares)
 
@@ -541,6 +590,21 @@ def test_a_summary_has_the_best_combinations():
     assert experts["loss"].is_monotonic_increasing
 
 
+def test_a_summary_is_about_the_rows_learned():
+    X, y = returning(230)
+    summary = fitted(X, y, block=24).summary()
+    table = summary.frame()
+    assert summary.n_rows == 216
+    assert table.loc["best expert", "loss"] == pytest.approx(table.loc[table["kind"] == "expert", "loss"].min())
+    one = ExpertMixture(record=5).fit(X[:1], y[:1]).summary()
+    assert [row.name for row in one.rows if row.kind == "oracle"][-1] == "best expert"
+    pooled = fitted(frame(X, hour=np.arange(230) % 4), y, group="hour", pooled=True, bias=True)
+    assert pooled.summary().frame().loc["plain mean", "loss"] == pytest.approx(((X.mean(axis=1) - y) ** 2).mean())
+    assert pooled.n_rounds_ == 230
+    huge = fitted(np.vstack([X, np.full((1, 4), 1e200)]), np.append(y, 0.0)).summary()
+    assert "No best combinations" in huge.note
+
+
 def test_a_summary_says_why_there_are_no_oracles():
     X, y = returning(100)
     assert "record=" in ExpertMixture().fit(X, y).summary().note
@@ -576,6 +640,19 @@ def test_times_are_recorded_as_the_clock_says_them():
     trace = fitted(frame(X, when=times), y, time="when", group="hour").trace()
     assert trace.times[0] == np.datetime64("2024-10-26T12:00")
     assert len(np.unique(trace.times)) == 47  # 02:00 comes twice, which is right
+
+
+@pytest.mark.parametrize(
+    "convert", [pl.from_pandas, lambda table: pa.Table.from_pandas(table)], ids=["polars", "arrow"]
+)
+def test_the_clock_is_the_same_in_all_frames(convert):
+    X, y = returning(60)
+    table = frame(X, t=pd.date_range("2024-01-01", periods=60, freq="h", tz="Asia/Tokyo"))
+    expected = ExpertMixture(time="t", group="hour").fit(table, y)
+    assert ExpertMixture(time="t", group="hour").fit(convert(table), y).cells_ == expected.cells_
+    assert expected.cells_[0] == (None, 0, None)
+    as_text = ExpertMixture(time="t", group="hour").fit(table.assign(t=[str(each) for each in table["t"]]), y)
+    assert as_text.cells_ == expected.cells_
 
 
 def test_state_does_not_grow_with_the_stream():

@@ -267,8 +267,8 @@ def test_the_page_says_what_was_run_and_names_are_no_markup(report):
     for fact in ("120 rows, 3 forecasts", "known in 115 rows", "2024-01-05 23:00", "block 24", "numpy", "scikit-learn"):
         assert fact in facts
     words = " ".join(elements.texts["p"])
-    assert "2024-01-05 18:00" in " ".join(elements.texts["span"])  # the last time with a target
-    assert "In 115 rows" in words
+    assert "2024-01-04 23:00" in " ".join(elements.texts["span"])  # the last time of a complete block
+    assert "In 96 rows" in words
     assert "blocks that are not complete" in words
 
 

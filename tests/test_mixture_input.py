@@ -9,6 +9,7 @@ from forecasts import returning
 
 from ltm_sklearn import ExpertMixture
 from ltm_sklearn.experts import BOA, Hedge
+from ltm_sklearn.losses import Huber
 
 X, y = returning(40)
 
@@ -204,3 +205,19 @@ def test_a_time_that_was_there_in_an_earlier_call():
         mixture.partial_fit(table(t=TIMES)[19:], y[19:])
     mixture.partial_fit(table(t=TIMES)[20:], y[20:])
     mixture.predict(table())  # for which no times are needed
+    with pytest.raises(ValueError, match=r"no column 't' \(time=\)"):
+        mixture.partial_fit(table(), y)
+    with pytest.raises(ValueError, match=r"the index: the time .* of row 1 is there twice"):
+        ExpertMixture().fit(table().set_index(TIMES[np.maximum(np.arange(40) - 1, 0)]), y)
+    with pytest.raises(ValueError, match=r"no time in row 3 but 'soon'"):
+        ExpertMixture(time="t").fit(table(t=["soon" if at == 3 else str(TIMES[at]) for at in range(40)]), y)
+    with pytest.raises(ValueError, match="no times to take the hour from"):
+        ExpertMixture(group="hour").fit(table(), y)
+    with pytest.raises(ValueError, match="loss=Huber is a class"):
+        ExpertMixture(loss=Huber).fit(X, y)
+    named = ExpertMixture().fit(table(), pd.DataFrame({"p": y, "q": -y}))
+    turned = pd.DataFrame({"q": -y, "p": y})
+    np.testing.assert_array_equal(
+        pickle.loads(pickle.dumps(named)).partial_fit(table(), turned).weights_,
+        named.partial_fit(table(), turned[["p", "q"]]).weights_,
+    )

@@ -13,6 +13,7 @@ from scipy.optimize import minimize
 from scipy.stats import norm
 
 from ltm_sklearn.evaluation import _few_experts, _sequences, crps, oracles
+from ltm_sklearn.losses import LOSSES as LOSS_NAMES
 from ltm_sklearn.losses import Absolute, Pinball, RegressionLoss, Squared
 
 # Sequences --------------------------------------------------------------------------------------------------------
@@ -524,3 +525,34 @@ def test_loss_must_be_a_number_for_each_row(values, slopes, message):
 
     with pytest.raises(ValueError, match=message):
         oracles.best_convex(GOOD, TARGETS, Odd())
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_rounding_is_no_sleep(seed):
+    # totals are added up in another order than the most that could be lost
+    one = np.random.default_rng(seed).random((1000, 1))
+    assert oracles.best_sequence(one, 1).loss == pytest.approx(one.mean())
+    ties = np.full((10, 3), 0.7)
+    assert oracles.best_expert(ties).loss == pytest.approx(0.7)
+    assert np.isfinite(oracles.memory_curve(ties, 2, 2).upper).all()
+
+
+@pytest.mark.parametrize("loss", ["absolute", "pinball", "percentage"])
+@pytest.mark.parametrize("level", [1e3, 1e6, 1e8])
+def test_more_freedom_never_loses_more_however_high_the_level(loss, level):
+    rng = np.random.default_rng(0)
+    y = level + rng.normal(size=200)
+    X = y[:, np.newaxis] + rng.normal(size=(200, 4))
+    single = min(float(LOSS_NAMES[loss](y, X[:, at]).mean()) for at in range(4))
+    convex, linear = oracles.best_convex(X, y, loss).loss, oracles.best_linear(X, y, loss).loss
+    assert linear <= convex * (1.0 + 1e-6) <= single * (1.0 + 2e-6)
+    assert convex < 0.8 * single
+    absurd = np.column_stack([X, level + 1e10 * rng.normal(size=200)])
+    assert oracles.best_convex(absurd, y, loss).loss == pytest.approx(convex, rel=1e-4)
+
+
+def test_a_target_or_forecast_that_the_loss_cannot_take_is_named():
+    with pytest.raises(ValueError, match="y is zero in row 1"):
+        oracles.best_convex([[1.0, 2.0], [1.0, 2.0]], [1.0, 0.0], "percentage")
+    with pytest.raises(ValueError, match="the loss must be finite; it is inf in row 1"):
+        oracles.best_convex([[1.0, 2.0], [1e200, 2.0]], [1.0, 0.0])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterable, Mapping
+from itertools import count
 from pathlib import Path
 
 PAGE = "index.html"
@@ -22,6 +23,9 @@ def check_free(folder: Path, names: Iterable[str], force: bool) -> None:
         raise FileExistsError(f"{folder} is a file, not a folder")
     if not folder.absolute().parent.is_dir():
         raise FileNotFoundError(f"there is no folder {folder.absolute().parent} to write {folder.name} into")
+    folders = [name for name in names if (folder / name).is_dir()]
+    if folders:
+        raise FileExistsError(f"{folder / folders[0]} is a folder, and a report has a file of that name")
     if not folder.is_dir() or force:
         return
     others = sorted({entry.name for entry in folder.iterdir()} - {*names})
@@ -38,8 +42,9 @@ def _is_ours(page: Path) -> bool:
 def write_folder(folder: Path, files: Mapping[str, bytes], names: Iterable[str]) -> None:
     """Write files beside the folder, then put them in its place; those of an earlier report go, any others stay."""
     folder = folder.resolve()
-    beside = folder.parent / f".{folder.name}.{os.getpid()}.part"
-    beside.mkdir()  # not by tempfile, whose folders nobody else may read
+    # not by tempfile, whose folders nobody else may read; one that a killed run has left is passed over
+    beside = next(path for at in count() if not (path := folder.parent / f".{folder.name}.{at}.part").exists())
+    beside.mkdir()
     try:
         for name, content in files.items():
             (beside / name).write_bytes(content)

@@ -107,7 +107,8 @@ def weights_frame(run: Run) -> Any:
 def forecasts_frame(run: Run, target: str) -> Any:
     """Target, mixture and plain mean, row by row."""
     columns = np.column_stack([run.file.target, run.forecasts, run.means])
-    return _with_rows(run, columns, [target, "mixture", "plain_mean"])
+    ours = ["mixture", "plain_mean"]
+    return _with_rows(run, columns, [f"{target} (target)" if target in ours else target, *ours])
 
 
 def _with_rows(run: Run, values: Floats, names: list[str]) -> Any:
@@ -115,7 +116,7 @@ def _with_rows(run: Run, values: Floats, names: list[str]) -> Any:
     pandas = import_extra("pandas", "CSV files")
     file = run.file
     parts = [] if file.series is None else [pandas.Series(file.series, name=run.mixture.series)]
-    rows = pandas.Series(np.arange(len(file.target)), name="row")
+    rows = pandas.Series(np.arange(len(file.target)), name="row number" if "row" in names else "row")
     parts += [rows if file.time is None else file.time, pandas.DataFrame(values, columns=names)]
     return pandas.concat(parts, axis=1)
 

@@ -121,7 +121,11 @@ def _lead(run: Run) -> str:
     (mixture,), (mean,), experts = _rows_of(run, "mixture"), _rows_of(run, "mean"), _rows_of(run, "expert")
     best = experts[0]
     n_experts = len(run.file.experts)
-    times = period(run, run.file.known)
+    learned = run.file.known.copy()
+    waiting = int(run.mixture._panel.n_waiting.sum())
+    if waiting and run.file.series is None:
+        learned[np.flatnonzero(learned)[-waiting:]] = False
+    times = period(run, learned)
     whole = [f"<span class='whole'>{_said(each)}</span>" for each in times or ()]
     when = f" from {whole[0]} to {whole[1]}" if whole else ""
     pairs = ((mean.gain, "their plain mean"), (best.gain, f"the best of them, {_said(best.name)}"))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -102,8 +101,6 @@ def draw_pictures(trace: Trace) -> list[Picture]:
         With a record for each row.
     """
     alts = {name: _alt(name, trace) for name in WORDS}
-    # a name with dollars is no formula
-    trace = replace(trace, names=[name.replace("$", r"\$") for name in trace.names])
     draw: dict[str, Callable[[Any], Any]] = {
         "cumulative_loss": CumulativeLossDisplay(trace, _best_sequence(trace)).plot,
         "weights": WeightStackDisplay(trace).plot,

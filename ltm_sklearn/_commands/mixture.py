@@ -131,7 +131,7 @@ def run(options: Any) -> int:
         return _failed(str(error), 1)
     try:
         write_folder(options.out, _files(done, options), NAMES)
-    except OSError as error:
+    except (OSError, ValueError) as error:
         return _failed(f"the report could not be written: {error}", 1)
     _say(f"{done.summary}\n\nreport: {options.out / PAGE}")
     return 0

@@ -80,7 +80,10 @@ def recorded_in(result: Any, model: Any) -> Trace:
     """What a model has recorded in a prequential run."""
     traces: dict[Any, Trace] = result.traces
     if not traces:
-        raise ValueError("no model of this result has recorded anything: give one record=")
+        raise ValueError(
+            "no model of this result has recorded anything: give one record=. One that has several series is drawn "
+            "by itself: from_estimator(model, series=...)"
+        )
     if model is None and len(traces) > 1:
         raise ValueError(f"several models have recorded: give model=, one of {list(traces)}")
     if model is not None and model not in traces:

@@ -59,9 +59,15 @@ def others_called(number: int) -> str:
 
 def short_names(names: list[str]) -> list[str]:
     """Names that fit beside a picture: of long ones the middle is left out, as ends tell more; no two are the same."""
-    shorter = [_short(str(name)) for name in names]
+    shorter = [_short(expert_called(name)) for name in names]
     count = Counter(shorter)
-    return [name if count[name] == 1 else f"{name} #{at}" for at, name in enumerate(shorter)]
+    unlike = [name if count[name] == 1 else f"{name} #{at}" for at, name in enumerate(shorter)]
+    return [name.replace("$", r"\$") for name in unlike]  # which are no formulas
+
+
+def expert_called(name: str) -> str:
+    """An expert's name, unless something else in the picture is called so."""
+    return f"{name} (expert)" if name in ("mixture", "plain mean") else str(name)
 
 
 def _short(name: str) -> str:
@@ -79,6 +85,9 @@ _LOSSES = {
     "squared": ("mean squared error", "sum of squared errors"),
     "absolute": ("mean absolute error", "sum of absolute errors"),
     "pinball": ("mean pinball loss", "sum of pinball losses"),
+    "percentage": ("mean absolute percentage error / 100", "sum of percentage errors / 100"),
+    "huber": ("mean Huber loss", "sum of Huber losses"),
+    "log_cosh": ("mean log-cosh loss", "sum of log-cosh losses"),
 }
 
 

@@ -25,7 +25,7 @@ from ._axes import (
     write_beside,
 )
 from ._base import TraceDisplay, check_every_row, recorded_by, recorded_in
-from ._look import MIXTURE, OTHERS, UNIFORM, Look, mean_called, others_called, sum_called
+from ._look import MIXTURE, OTHERS, UNIFORM, Look, expert_called, mean_called, others_called, sum_called
 
 #: Of regrets against oracles, in turn; apart from the experts' colours by their line.
 _ORACLE_STYLES = (":", "-.", (0, (5, 1)), (0, (1, 3)))
@@ -118,10 +118,10 @@ class CumulativeLossDisplay(TraceDisplay):
         top = 1.05 * max(mixture[-1], of_experts[-1, look.named].max())
         for expert in look.others:
             look_of = {"color": OTHERS, "lw": 0.8, "zorder": 1.5, "label": self._others_called(look, of_experts, top)}
-            (self.lines_[trace.names[expert]],) = ax.plot(at, of_experts[chosen, expert], **look_of)
+            (self.lines_[expert_called(trace.names[expert])],) = ax.plot(at, of_experts[chosen, expert], **look_of)
         for expert in look.named[::-1]:
             look_of = {"color": look.colour(expert), "lw": 1.4, "zorder": 2, "label": look.names[expert]}
-            (self.lines_[trace.names[expert]],) = ax.plot(at, of_experts[chosen, expert], **look_of)
+            (self.lines_[expert_called(trace.names[expert])],) = ax.plot(at, of_experts[chosen, expert], **look_of)
         against: dict[str, tuple[Floats, str, Any]] = {}
         colour = look.colour(best) if best in look.named else "0.65"
         against[f"best expert ({look.names[best]})"] = of_experts[:, best], colour, "-"
@@ -166,8 +166,8 @@ class CumulativeLossDisplay(TraceDisplay):
         plain(below)
         lines = self.lines_
         first = [lines["mixture"], *([lines["plain mean"]] if "plain mean" in lines else [])]
-        others = [lines[self.trace.names[look.others[0]]]] if look.others else []
-        legend(ax, [*first, *(lines[self.trace.names[expert]] for expert in look.named), *others])
+        others = [lines[expert_called(self.trace.names[look.others[0]])]] if look.others else []
+        legend(ax, [*first, *(lines[expert_called(self.trace.names[expert])] for expert in look.named), *others])
         legend(below, list(self.regret_lines_.values()), "mixture against")
 
 

@@ -10,6 +10,9 @@ import numpy as np
 
 from ..streams._batches import import_extra
 
+#: Gains beyond this say nothing.
+MOST_GAIN = 100.0
+
 
 class SummaryRow(NamedTuple):
     """What one lost."""
@@ -52,7 +55,8 @@ class MixtureSummary:
         """A table for a text in Markdown."""
         lines = self._lines()
         rule = ["---"] + ["---:"] * (len(lines[0]) - 1)
-        return "\n".join("| " + " | ".join(line) + " |" for line in [lines[0], rule, *lines[1:]])
+        clean = [[" ".join(cell.replace("|", "\\|").split()) for cell in line] for line in [lines[0], rule, *lines[1:]]]
+        return "\n".join("| " + " | ".join(line) + " |" for line in clean)
 
     def __repr__(self) -> str:
         lines = self._lines()
@@ -77,7 +81,9 @@ class MixtureSummary:
             cells = [row.name, f"{row.loss:.5g}"]
             cells += [f"{math.sqrt(row.loss):.5g}"] if squared else []
             cells += [f"{row.awake:.0%}"] if slept else []
-            lines.append([*cells, "" if row.kind == "mixture" or math.isnan(row.gain) else f"{row.gain:+.1%}"])
+            # beyond a hundredfold, one of the two is rounding
+            shown = row.kind != "mixture" and abs(row.gain) < MOST_GAIN
+            lines.append([*cells, f"{row.gain:+.1%}" if shown else ""])
         return lines
 
 
@@ -87,7 +93,10 @@ def summarised(mixture: Any, series: Any, max_switches: int) -> MixtureSummary:
     lost, heard, mixtures = mixture._tally("summary", code)
     total = heard[-1]
     if not total > 0.0:
-        raise ValueError("no round is complete yet: there is nothing to sum up")
+        seen, block = int(mixture._panel.n_rows.sum()), mixture.block
+        raise ValueError(
+            f"no round is complete yet, after {seen} rows with block={block!r}: there is nothing to sum up"
+        )
 
     def row(name: str, kind: str, at: int) -> SummaryRow:
         loss = lost[at] / heard[at] if heard[at] > 0.0 else math.nan
@@ -132,11 +141,19 @@ def _oracles(mixture: Any, series: Any, max_switches: int) -> tuple[list[Summary
     elif not hasattr(loss, "gradient"):
         notes.append("No best combinations: the loss has no gradient.")
     else:
-        rows.append(row("best convex combination", oracles.best_convex(forecasts, targets, loss).loss))
-        rows.append(row("best linear combination", oracles.best_linear(forecasts, targets, loss).loss))
+        try:
+            rows.append(row("best convex combination", oracles.best_convex(forecasts, targets, loss).loss))
+            rows.append(row("best linear combination", oracles.best_linear(forecasts, targets, loss).loss))
+        except (ValueError, RuntimeError, np.linalg.LinAlgError) as error:  # numbers of absurd sizes
+            notes.append(f"No best combinations: {error}.")
     most = min(max_switches, learned - 1)
-    by_switches = oracles.best_sequence(losses, most).losses
-    for switches in sorted({0, 1, most // 2, most}):
+    if not np.isfinite(losses[~np.isnan(losses)].sum()):
+        return rows, " ".join([*notes, "No best sequences: losses are too large to be summed."])
+    try:
+        by_switches = oracles.best_sequence(losses, most).losses
+    except ValueError as error:  # none is awake throughout
+        return rows, " ".join([*notes, f"No best sequences: {error}."])
+    for switches in sorted({0, min(1, most), most // 2, most}):
         if np.isfinite(by_switches[switches]):
             name = "best expert" if switches == 0 else f"best sequence, {switches} switch{'es' * (switches > 1)}"
             rows.append(row(name, float(by_switches[switches])))

@@ -39,7 +39,7 @@ def times_of(values: Any, what: str) -> Times:
     kind = times.order.dtype.kind
     if kind not in "Miuf":
         raise ValueError(f"{what} has no times but {times.order.dtype}")
-    missing = np.isnat(times.order) if kind == "M" else np.isnan(times.order.astype(np.float64))
+    missing = np.isnat(times.order) if kind == "M" else ~np.isfinite(times.order.astype(np.float64))
     if missing.any():
         raise ValueError(f"{what} has no time in row {int(missing.argmax())}")
     return times

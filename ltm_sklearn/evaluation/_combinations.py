@@ -12,7 +12,7 @@ import numpy as np
 from scipy.optimize import brentq, linprog, nnls
 
 from ..experts._validation import Floats
-from ..losses import Absolute, Pinball, Squared
+from ..losses import Absolute, Percentage, Pinball, Squared
 
 #: Newton's steps end when one gains less than this part of the loss.
 TOLERANCE = 1e-11
@@ -25,17 +25,24 @@ SMALLEST_ERROR = 1e-6
 #: Slopes are compared over this part of a usual error, to know the curvature.
 DIFFERENCE = 1e-5
 
+#: Directions in which forecasts differ by less than this part of their size are none.
+RANK_TOLERANCE = 1e-13
+
 #: The least curvature, as part of that of a parabola with the same slope and its bottom at the target.
 LEAST_CURVATURE = 1e-3
 
 
 def best_weights(forecasts: Floats, y: Floats, loss: Any, convex: bool) -> Floats:
     """Weights (n_experts,) with the least mean loss: exact for squares and losses with kinks, else by Newton steps."""
-    if isinstance(loss, Squared):
+    if type(loss) is Squared:
         return _least_squares(forecasts, y, convex)
-    if isinstance(loss, Absolute | Pinball) or type(loss).__name__ == "Percentage":
-        return _linear_program(forecasts, y, loss, convex)
-    return _newton(forecasts, y, loss, convex)
+    if type(loss) not in (Absolute, Pinball, Percentage):
+        return _newton(forecasts, y, loss, convex)
+    weights = _linear_program(forecasts, y, loss, convex)
+    single = np.eye(forecasts.shape[1])[np.abs(forecasts - y[:, np.newaxis]).mean(axis=0).argmin()]
+    # the solver stops within its tolerance, which may be much where the errors are small against the forecasts
+    candidates = [weights, single, _least_squares(forecasts, y, convex)]
+    return min(candidates, key=lambda each: float(np.mean(loss(y, forecasts @ each))))
 
 
 def _least_squares(forecasts: Floats, y: Floats, convex: bool) -> Floats:
@@ -74,22 +81,30 @@ def _linear_program(forecasts: Floats, y: Floats, loss: Any, convex: bool) -> Fl
     bounds = np.column_stack([below, above]) / np.where(steepest > 0.0, steepest, 1.0)[:, np.newaxis]
     if convex:
         errors = steepest[:, np.newaxis] * (forecasts - y[:, np.newaxis])
-        errors = errors / _usual(errors)
+        usual = np.abs(errors).mean(axis=0)
+        errors, usual = errors / (usual.min() or _usual(errors)), usual / (usual.min() or _usual(errors))
+        scale = np.maximum(usual, 1.0)  # of each constraint: one absurd expert should not decide what is small
         n_rows, n_experts = errors.shape
         solution = linprog(
             np.append(np.zeros(n_rows), -1.0),
-            A_ub=np.column_stack([-errors.T, np.ones(n_experts)]),
+            A_ub=np.column_stack([-(errors / scale).T, 1.0 / scale]),
             b_ub=np.zeros(n_experts),
             bounds=np.vstack([bounds, [-np.inf, np.inf]]),
         )
         _check_solved(solution)
-        weights: Floats = np.maximum(-solution.ineqlin.marginals, 0.0)
+        weights: Floats = np.maximum(-solution.ineqlin.marginals, 0.0) / scale
         return weights / weights.sum()
-    table, target = steepest[:, np.newaxis] * forecasts, steepest * y
-    widths, size = _sizes(table), _usual(target)
-    solution = linprog(target / size, A_eq=(table / widths).T, b_eq=np.zeros(table.shape[1]), bounds=bounds)
+    # what is left by least squares, in directions that are orthogonal: forecasts are much alike, and far from zero
+    base = _least_squares(forecasts, y, convex=False)
+    left = steepest * (y - forecasts @ base)
+    widths = _sizes(forecasts)
+    directions, sizes, back = np.linalg.svd(steepest[:, np.newaxis] * (forecasts / widths), full_matrices=False)
+    kept = sizes > RANK_TOLERANCE * sizes.max()
+    table, size = directions[:, kept] * np.sqrt(len(y)), _usual(left)
+    solution = linprog(left / size, A_eq=table.T, b_eq=np.zeros(table.shape[1]), bounds=bounds)
     _check_solved(solution)
-    return np.asarray(solution.eqlin.marginals) * (size / widths)
+    steps = np.asarray(solution.eqlin.marginals) * (size * np.sqrt(len(y)))
+    return np.asarray(base + back[kept].T @ (steps / sizes[kept]) / widths)
 
 
 def _check_solved(solution: Any) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..experts._validation import check_count, check_option
-from ..losses import LOSSES
+from ..losses import LOSSES, RegressionLoss
 from ._combinations import best_weights
 from ._few_experts import Search
 from ._hindsight import ExpertSequence, Oracle, SequenceAmong
@@ -244,10 +244,16 @@ def _best_combination(forecasts: ArrayLike, y: ArrayLike, loss: str | Callable[.
     if not complete.any():
         raise ValueError("forecasts have a NaN in every row: only rows count in which all experts have a forecast")
     table, targets = table[complete], targets[complete]
+    if isinstance(used, RegressionLoss):
+        used.check_targets(targets)
     for name, function in (("loss", used), ("gradient of the loss", used.gradient)):
-        values = np.asarray(function(targets, table[:, 0]))
-        if values.shape != targets.shape or not np.isfinite(values).all():
-            raise ValueError(f"the {name} must be one finite number for each row; got {values!r}")
+        with np.errstate(over="ignore"):
+            values = np.asarray(function(targets, table[:, 0]))
+        if values.shape != targets.shape:
+            raise ValueError(f"the {name} must be one number for each row; got shape {values.shape}")
+        if not np.isfinite(values).all():
+            row = int((~np.isfinite(values)).argmax())
+            raise ValueError(f"the {name} must be finite; it is {values[row]} in row {row}")
     weights = best_weights(table, targets, used, convex)
     # the error of a convex combination is that of the errors; large values of the target do not cancel in it
     prediction = targets + (table - targets[:, np.newaxis]) @ weights if convex else table @ weights
