@@ -394,6 +394,21 @@ def test_weights_of_rows_mean_the_same_in_whatever_pieces_they_come():
     assert whole.score(X, y) > 0.0  # of quantiles, too
 
 
+def test_a_block_may_come_partly_with_weights_and_confidences():
+    X, y = returning(40, length=10)
+    expected = fitted(X, y, block=4)
+    parts = ExpertMixture(record=1000, block=4).partial_fit(X[:2], y[:2])
+    parts.partial_fit(X[2:5], y[2:5], sample_weight=np.ones(3), awake=np.ones((3, 4)))
+    parts.partial_fit(X[5:], y[5:])
+    np.testing.assert_array_equal(issued(parts), issued(expected))
+    np.testing.assert_array_equal(parts.weights_, expected.weights_)
+    came = ExpertMixture(block=4).partial_fit(frame(X[:2, :3]), y[:2], awake=np.full((2, 3), 0.5))
+    came.partial_fit(frame(X[2:4]), y[2:4], awake=np.full((2, 4), 0.5))  # with one expert more, in mid-block
+    assert came.weights_.shape == (4,)
+    with pytest.raises(ValueError, match="no expert has a forecast in row 1"):
+        came.partial_fit(frame(X[4:8]), y[4:8], awake=[[1.0] * 4, [0.0] * 4, [1.0] * 4, [1.0] * 4])
+
+
 def test_priors_by_place_and_by_name():
     X, y = returning(1)
     shares = [0.7, 0.1, 0.1, 0.1]
@@ -538,6 +553,11 @@ def test_repaired_quantiles_lose_less():
     mixture = fitted(X, y, quantiles=[0.1, 0.5, 0.9], series=None)
     raw = np.mean([cell.tally[0, -2] / cell.tally[1, -2] for cell in mixture._panel.cells.values()])
     assert mixture.mixture_loss_ < raw
+    weights = rng.random(300) + np.arange(300) / 300.0
+    weighted = ExpertMixture(quantiles=[0.1, 0.5, 0.9], record=300).fit(X, y, sample_weight=weights)
+    relative = weights / np.maximum.accumulate(weights)
+    lost = [Pinball(q)(y, issued(weighted, output=q)) @ relative / relative.sum() for q in (0.1, 0.5, 0.9)]
+    assert weighted.mixture_loss_ == pytest.approx(np.mean(lost))
     assert mixture.summary().frame().loc["mixture", "loss"] == mixture.mixture_loss_
     assert crps(y, np.column_stack([issued(mixture, output=q) for q in (0.1, 0.5, 0.9)]), [0.1, 0.5, 0.9]) > 0.0
 
