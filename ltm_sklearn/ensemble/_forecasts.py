@@ -279,7 +279,8 @@ class Reader:
 
     def _row_weights(self, sample_weight: Any, forecasts: Floats) -> Floats:
         """Relative to the largest so far, so that they mean the same in whatever pieces the rows come."""
-        if np.ndim(sample_weight) == 1 and not np.any(sample_weight) and not self.first:
+        given = np.asarray(sample_weight)
+        if not self.first and given.shape == (len(forecasts),) and not given.any():
             return np.zeros(len(forecasts))  # rows that count for nothing, on the way
         weights = check_weights(sample_weight, forecasts[:, :, 0])
         assert weights is not None
