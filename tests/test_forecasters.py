@@ -40,7 +40,6 @@ from ltm_sklearn.sktime import LongTermMemoryEnsemble  # noqa: E402
 from ltm_sklearn.sktime import LongTermMemoryForecaster as ForSktime  # noqa: E402
 
 # sktime announces its version 1.3 whenever a forecaster is made
-pytestmark = pytest.mark.filterwarnings("ignore:The default of config ``remember_data``:FutureWarning")
 
 FLAT = [0.0] * 100
 

@@ -31,7 +31,6 @@ def code_blocks(document):
         "docs/forecasters.md",
     ],
 )
-@pytest.mark.filterwarnings("ignore:The default of config ``remember_data``:FutureWarning")  # sktime announces 1.3
 def test_the_code_in_the_documents_runs(document, capsys):
     names = {}
     blocks = code_blocks(document)
