@@ -39,8 +39,6 @@ from ltm_sklearn.river import LongTermMemoryForecaster as ForRiver  # noqa: E402
 from ltm_sklearn.sktime import LongTermMemoryEnsemble  # noqa: E402
 from ltm_sklearn.sktime import LongTermMemoryForecaster as ForSktime  # noqa: E402
 
-# sktime announces its version 1.3 whenever a forecaster is made
-
 FLAT = [0.0] * 100
 
 
