@@ -235,6 +235,11 @@ def compiled_loss(losses: OutputLosses, outputs: NDArray[np.intp] | None) -> tup
     return getattr(kernel, name), parameters[:1] if outputs is None else parameters[outputs]
 
 
+def may_fail(algorithm: Any, losses: OutputLosses) -> bool:
+    """Whether rounds run code that may raise an error: somebody's loss, or an algorithm, which may have a horizon."""
+    return algorithm is not None or compiled_loss(losses, None) is None
+
+
 def run_cells(
     cells: list[Cell],
     rounds_of: Integers,

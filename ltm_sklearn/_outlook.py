@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._cells import Cell, Entries, compiled_loss, run_cells
+from ._cells import Cell, Entries, may_fail, run_cells
 from ._council import Council
 from ._panel import filled
 from .experts import ExpertAlgorithm
@@ -139,7 +139,7 @@ class Outlook:
         )
         begins = np.flatnonzero(np.diff(steps, prepend=steps[0] - 1))
         cells = {step: self.cells[step] for step in steps[begins].tolist()}
-        if self.algorithm is not None or compiled_loss(self.losses, None) is None:
+        if may_fail(self.algorithm, self.losses):
             cells = deepcopy(cells)  # they would be half changed if the algorithm or the loss raised an error
         rounds_of = np.append(begins, len(due)).astype(np.int64)
         run_cells(list(cells.values()), rounds_of, entries, self.losses, with_weights=False)

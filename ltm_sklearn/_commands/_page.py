@@ -22,14 +22,14 @@ from ._pictures import Picture
 
 MOST_ROWS = 200  #: of the tables of the series and of what is to come
 COVERED = (
-    "However the targets come: what was issued loses, over all rows, more than any sequence of few experts that take "
-    "turns only by an amount that grows far more slowly than the number of rounds, in units of the range of the "
-    "losses. A return to an expert that was good before costs less than a first visit."
+    "Where each round is learned before the next is issued, and the losses of the experts lie equally far apart in all "
+    "rounds: what was issued loses more than any sequence of few experts that take turns, whatever the targets are, "
+    "only by an amount that grows far more slowly than the number of rounds."
 )
 NOT_COVERED = (
-    "That the mixture is better than the best expert, or than the plain mean, in a given stretch; anything about "
-    "errors that all experts share. The guarantee is weaker, the fewer the rounds (large blocks, many groups or "
-    "series) and the later the targets (lag)."
+    "The same in so many words where that distance changes: then it holds round by round, in units of the distance of "
+    "late. Anything with a lag. That the mixture is better than the best expert, or than the plain mean, in a given "
+    "stretch. Anything about errors that all experts share."
 )
 
 

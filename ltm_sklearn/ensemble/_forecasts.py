@@ -92,9 +92,7 @@ class Reader:
     def _array(self, X: Any, learn: bool) -> Floats:
         if self.special:
             which, name = next(iter(self.special.items()))
-            if not (which == "group" and self.first):
-                raise ValueError(f"{which}={name!r} is the name of a column: the forecasts must be a frame")
-            raise ValueError(f"{which}={name!r} needs a frame, with such a column or with times")
+            raise ValueError(f"{which}={name!r} is the name of a column: the forecasts must be a frame")
         checks: dict[str, Any] = {"dtype": np.float64, "ensure_all_finite": False, "allow_nd": True}
         if self.known.named:
             _check_feature_names(self.estimator, X, reset=False)  # which warns

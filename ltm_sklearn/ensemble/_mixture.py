@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.metrics import d2_pinball_score
 from sklearn.utils.validation import check_is_fitted
 
-from .._cells import compiled_loss
+from .._cells import may_fail
 from .._council import Council
 from .._panel import Issued, Panel, Table, plain_mean
 from .._tape import Tape
@@ -204,7 +204,7 @@ class ExpertMixture(MixtureShown, MultiOutputMixin, RegressorMixin, BaseEstimato
         if history:
             reader.check_history(reading, self.lag)
         panel = self._new_panel(reading) if first else self._panel
-        if not first and (self._may_fail() or len(reading.vocabulary.experts) > panel.n_experts):
+        if not first and (may_fail(self.algorithm, panel.losses) or len(reading.vocabulary.experts) > panel.n_experts):
             panel = deepcopy(panel)  # it would be half changed if the algorithm or the loss raised an error
         tapes = {} if first else self._tapes
         new = len(reading.vocabulary.experts) - panel.n_experts
@@ -219,10 +219,6 @@ class ExpertMixture(MixtureShown, MultiOutputMixin, RegressorMixin, BaseEstimato
         if self.record is not None:
             self._tape(reading, issued)
         return self
-
-    def _may_fail(self) -> bool:
-        """Whether rounds run code that may raise an error: somebody's loss, or an algorithm with a horizon."""
-        return self.algorithm is not None or compiled_loss(self._panel.losses, None) is None
 
     def _new_panel(self, reading: Reading) -> Panel:
         known = reading.vocabulary
