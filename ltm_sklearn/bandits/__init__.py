@@ -1,0 +1,10 @@
+"""Bandit algorithms: only the loss of the arm that was drawn is seen.
+
+Every algorithm has the same few methods: ``draw(n_arms)`` to play, ``update(arm, loss)`` to learn a round,
+``run(losses, n_seeds)`` for many rounds at once, ``add_arm()`` and ``drop_arm(i)``. Losses lie in [-1, 1].
+"""
+
+from ._base import BanditAlgorithm
+from ._exp3 import Exp3S
+
+__all__ = ["BanditAlgorithm", "Exp3S"]

@@ -1,0 +1,299 @@
+"""What every bandit algorithm is: parameters, a state, and three methods that say how the state moves."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+
+from ..experts._base import State, leave, restrict
+from ..experts._validation import Floats, check_count
+from ._validation import Arms, check_arms, check_awake, check_probabilities, check_seen, check_table
+
+
+class Draw(NamedTuple):
+    """Arms that were drawn and whose losses have not come yet."""
+
+    arms: Arms  #: the first is the one that is played
+    chances: Floats  #: the probability that an arm was among them
+
+
+class BanditAlgorithm(BaseEstimator, ABC):
+    """Base class of all bandit algorithms, and the protocol for one's own.
+
+    A subclass defines ``__init__`` with its parameters, as any scikit-learn estimator, ``random_state`` among them, and
+    three methods that neither keep nor change anything:
+
+    ``_initial_state(n_arms)``
+        The state before the first round, a dictionary.
+    ``_distribution(state)``
+        The probabilities with which an arm is drawn now, shape (n_arms,).
+    ``_next_state(state, arms, losses, chances)``
+        The state after a round in which the losses of some arms were seen, each in [-1, 1]: usually of one. ``chances``
+        are the probabilities with which each was among those drawn, for importance weights.
+
+    Arrays in the state have the arms on their last axis; everything else belongs to all arms together.
+    ``state["rounds"]``, the number of rounds learned, is kept for you. With that, sleeping arms, draws of several arms,
+    ``run``, adding and dropping arms and pickling all work.
+    """
+
+    random_state: Any
+    n_arms_: int
+    state_: State
+    random_: np.random.Generator
+
+    # The protocol ------------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def _initial_state(self, n_arms: int) -> State: ...
+
+    @abstractmethod
+    def _distribution(self, state: State) -> Floats: ...
+
+    @abstractmethod
+    def _next_state(self, state: State, arms: Arms, losses: Floats, chances: Floats) -> State: ...
+
+    def _check_parameters(self) -> None:
+        """Raise a ValueError that names a parameter outside its domain."""
+
+    def _with_newcomer(self, state: State) -> State:
+        """The state with one arm more, the last, of which nothing is known."""
+        newcomer = self._initial_state(self.n_arms_ + 1)
+
+        def joined(name: str, value: Any) -> Any:
+            return np.concatenate([value, newcomer[name][..., -1:]], axis=-1) if _has_arms(value) else value
+
+        return {name: joined(name, value) for name, value in state.items()}
+
+    def _without(self, state: State, arm: int) -> State:
+        """The state without an arm."""
+        return leave(state, arm, lambda value: -1 if value.ndim else None)
+
+    # What the protocol gives ---------------------------------------------------------------------------------------
+
+    @property
+    def n_rounds_(self) -> int:
+        """Rounds learned so far."""
+        return int(self.state_["rounds"]) if self._has_started() else 0
+
+    @property
+    def probabilities(self) -> Floats:
+        """The probabilities with which the next arm is drawn, shape (n_arms,)."""
+        self._check_started("probabilities")
+        return self._distribution(self.state_).copy()
+
+    def draw(self, n_arms: int | None = None, *, awake: ArrayLike | None = None, query: int | None = None) -> Any:
+        """Draw the arm to play now; drawing again before :meth:`update` takes the first draw back.
+
+        Parameters
+        ----------
+        n_arms : int, optional
+            Number of arms; needed before the first round only.
+        awake : array-like of bool of shape (n_arms,), optional
+            Which arms can be drawn. None: all.
+        query : int, optional
+            Ask about so many arms at once: the first is drawn as ever, the others are any of the rest with equal
+            chances. None: one.
+
+        Returns
+        -------
+        int, or ndarray of shape (query,)
+            The arm; with ``query`` several that differ, the first being the one to play.
+        """
+        n_arms = self._known_arms(n_arms)
+        mask = check_awake(awake, n_arms)
+        if query is not None:
+            check_count("query", query, n_arms if mask is None else int(mask.sum()))
+        if not self._has_started():
+            self._begin(n_arms)
+        own = self._distribution(self.state_)
+        played = own if mask is None else restrict(own, mask.astype(np.float64))
+        first = pick(played, self.random_.random())
+        self.drawn_ = _joined_by_others(first, played, mask, query or 1, self.random_)
+        return first if query is None else self.drawn_.arms.copy()
+
+    def update(self, arm: Any, loss: Any = None, *, reward: Any = None, probability: Any = None) -> Self:
+        """Learn the loss of the arm that was drawn, or of all that were.
+
+        Parameters
+        ----------
+        arm : int, or array-like of int
+            As drawn.
+        loss : float, or array-like
+            In [-1, 1]; for several arms one for each.
+        reward : float, or array-like
+            Instead of the loss, which is then minus the reward.
+        probability : float, or array-like, optional
+            The probability with which the arm was drawn, if that was not the last :meth:`draw`: of a loss that comes
+            late, or of a log. With several arms, that with which each was among those drawn.
+
+        Returns
+        -------
+        self
+        """
+        self._check_started("update")
+        if (loss is None) == (reward is None):
+            raise ValueError("update takes either a loss or a reward")
+        arms = check_arms(arm, self.n_arms_)
+        seen = check_seen(reward if loss is None else loss, "reward" if loss is None else "loss", arms, self.n_rounds_)
+        if probability is not None:
+            chances = check_probabilities(probability, arms)
+        else:
+            chances = self._chances_of_draw(arms)
+            del self.drawn_
+        self._learn(arms, seen if reward is None else -seen, chances)
+        return self
+
+    def run(self, losses: ArrayLike | None = None, n_seeds: int = 1, *, rewards: ArrayLike | None = None) -> Arms:
+        """Play many rounds whose losses are known beforehand, going on from the current state.
+
+        Parameters
+        ----------
+        losses : array-like of shape (n_rounds, n_arms)
+            In [-1, 1]; in each round only that of the arm that is drawn is looked at.
+        n_seeds : int, default=1
+            How often. The bandit itself plays the first run, and goes on from its end; the others are repeats with
+            other random numbers from where it was, and leave no trace.
+        rewards : array-like of shape (n_rounds, n_arms)
+            Instead of the losses, which are then minus the rewards.
+
+        Returns
+        -------
+        ndarray of shape (n_seeds, n_rounds)
+            The arms played.
+        """
+        if (losses is None) == (rewards is None):
+            raise ValueError("run takes either losses or rewards")
+        check_count("n_seeds", n_seeds)
+        if not self._has_started():
+            self._check_parameters()
+        given, name = (rewards, "rewards") if losses is None else (losses, "losses")
+        table = check_table(given, name, getattr(self, "n_arms_", None), self.n_rounds_)
+        if losses is None:
+            table = -table
+        if not self._has_started():
+            self._begin(table.shape[1])
+        played = np.empty((n_seeds, len(table)), dtype=np.intp)
+        before, repeats = self.state_, self.random_.bit_generator.seed_seq.spawn(n_seeds - 1)  # type: ignore[attr-defined]
+        played[0], after = self._play_rounds(before, table, self.random_.random(len(table)))
+        for at, seed in enumerate(repeats, start=1):
+            played[at], _ = self._play_rounds(before, table, np.random.default_rng(seed).random(len(table)))
+        self.state_ = after
+        self.__dict__.pop("drawn_", None)
+        return played
+
+    def add_arm(self) -> int:
+        """Let a new arm join; returns its index, the last."""
+        self._check_started("add_arm")
+        self.state_ = self._with_newcomer(self.state_)
+        self.n_arms_ += 1
+        return self.n_arms_ - 1
+
+    def drop_arm(self, arm: int) -> None:
+        """Remove an arm; those behind it move up by one."""
+        self._check_started("drop_arm")
+        (index,) = check_arms(arm, self.n_arms_).tolist()
+        if self.n_arms_ == 1:
+            raise ValueError("the last arm cannot be dropped")
+        self.state_ = self._without(self.state_, index)
+        self.n_arms_ -= 1
+        drawn = self.__dict__.pop("drawn_", None)
+        if drawn is not None and index not in drawn.arms:
+            self.drawn_ = Draw(drawn.arms - (drawn.arms > index), drawn.chances)
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, as in any scikit-learn estimator, but not in the middle of a run."""
+        if params and self._has_started():
+            raise ValueError("parameters cannot change in the middle of a run: sklearn.base.clone gives a fresh copy")
+        super().set_params(**params)
+        return self
+
+    # Inside -----------------------------------------------------------------------------------------------------
+
+    def _has_started(self) -> bool:
+        return hasattr(self, "n_arms_")
+
+    def _check_started(self, name: str) -> None:
+        if not self._has_started():
+            raise ValueError(f"{name} needs arms: call draw(n_arms) first")
+
+    def _known_arms(self, n_arms: int | None) -> int:
+        if self._has_started():
+            if n_arms is not None and n_arms != self.n_arms_:
+                raise ValueError(f"n_arms={n_arms!r}, but this bandit runs over {self.n_arms_}")
+            return self.n_arms_
+        if n_arms is None:
+            raise ValueError("n_arms is needed before the first round")
+        check_count("n_arms", n_arms)
+        return int(n_arms)
+
+    def _begin(self, n_arms: int) -> None:
+        self._check_parameters()
+        seed = None
+        if self.random_state is not None:
+            seed = int(check_random_state(self.random_state).randint(2**31))
+        self.state_ = {**self._initial_state(n_arms), "rounds": 0}
+        self.random_ = np.random.default_rng(seed)
+        self.n_arms_ = n_arms
+
+    def _chances_of_draw(self, arms: Arms) -> Floats:
+        drawn: Draw | None = self.__dict__.get("drawn_")
+        if drawn is None:
+            raise ValueError("there is no draw to update: call draw() first, or give the probability of this one")
+        if sorted(arms.tolist()) != sorted(drawn.arms.tolist()):
+            raise ValueError(f"arm {arms.tolist()} is not what was drawn, which is {drawn.arms.tolist()}")
+        of_arm = dict(zip(drawn.arms.tolist(), drawn.chances.tolist(), strict=True))
+        return np.array([of_arm[arm] for arm in arms.tolist()])
+
+    def _learn(self, arms: Arms, losses: Floats, chances: Floats) -> None:
+        self.state_ = self._step(self.state_, arms, losses, chances)
+
+    def _step(self, state: State, arms: Arms, losses: Floats, chances: Floats) -> State:
+        return {**self._next_state(state, arms, losses, chances), "rounds": state["rounds"] + 1}
+
+    def _play_rounds(self, state: State, losses: Floats, uniforms: Floats) -> tuple[Arms, State]:
+        """The arms played, and the state after it; where there is a kernel for the rule, it does this."""
+        played = np.empty(len(losses), dtype=np.intp)
+        for t, row in enumerate(losses):
+            chances = self._distribution(state)
+            arm = pick(chances, uniforms[t])
+            here = np.array([arm])
+            state = self._step(state, here, row[here], chances[here])
+            played[t] = arm
+        return played, state
+
+
+def pick(chances: Floats, uniform: float) -> int:
+    """The arm at which the sum of the chances passes a number drawn from [0, 1)."""
+    levels = np.cumsum(chances)
+    return min(int(np.searchsorted(levels, uniform * levels[-1], side="right")), len(levels) - 1)
+
+
+def importance_weighted(n_arms: int, arms: Arms, losses: Floats, chances: Floats) -> Floats:
+    """Estimates ``ℓ(i)/p(i)`` of the losses of all arms, 0 where nothing was seen: right in the mean."""
+    estimates = np.zeros(n_arms)
+    estimates[arms] = losses / chances
+    return estimates
+
+
+def _has_arms(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.ndim > 0
+
+
+def _joined_by_others(
+    first: int, played: Floats, awake: NDArray[np.bool_] | None, query: int, random: np.random.Generator
+) -> Draw:
+    """The first arm and ``query - 1`` of the others that are awake, all of these alike.
+
+    An arm is among them if it is the first, or else with probability ``(query - 1)/(awake arms - 1)``.
+    """
+    if query == 1:
+        return Draw(np.array([first]), played[[first]])
+    candidates = np.arange(len(played)) if awake is None else np.flatnonzero(awake)
+    others = random.choice(candidates[candidates != first], query - 1, replace=False)
+    arms = np.append(first, others)
+    return Draw(arms, played[arms] + (1.0 - played[arms]) * (query - 1) / (len(candidates) - 1))

@@ -1,0 +1,76 @@
+"""Checks of what users hand in. Every message names the round, the arm and the value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..experts._validation import ROUNDING, Floats, as_floats
+
+Arms = NDArray[np.intp]
+
+
+def check_table(values: ArrayLike, name: str, n_arms: int | None, first_round: int) -> Floats:
+    """Losses or rewards of many rounds, (n_rounds, n_arms), in [-1, 1]."""
+    table = as_floats(values, name)
+    if table.ndim != 2 or table.shape[1] == 0:
+        raise ValueError(f"{name} must have one column per arm, shape (n_rounds, n_arms); got shape {table.shape}")
+    if n_arms is not None and table.shape[1] != n_arms:
+        raise ValueError(f"{name} have {table.shape[1]} arms, but this bandit runs over {n_arms}")
+    inside = np.abs(table) <= 1.0 + ROUNDING
+    if not inside.all():  # NaN is outside
+        at, arm = np.argwhere(~inside)[0]
+        raise ValueError(
+            f"{name} must lie in [-1, 1]: round {first_round + at}, arm {arm} has {float(table[at, arm])!r} "
+            "(rounds and arms are counted from 0)"
+        )
+    return np.ascontiguousarray(np.clip(table, -1.0, 1.0))
+
+
+def check_seen(values: Any, name: str, arms: Arms, round_: int) -> Floats:
+    """The losses or rewards of the arms that were drawn, in [-1, 1]."""
+    seen = np.atleast_1d(as_floats(values, name))
+    if seen.shape != arms.shape:
+        raise ValueError(f"{name} has shape {seen.shape} for {len(arms)} arms: one number for each arm is needed")
+    for arm, value in zip(arms.tolist(), seen.tolist(), strict=True):
+        if not abs(value) <= 1.0 + ROUNDING:  # NaN is outside
+            raise ValueError(f"{name} must lie in [-1, 1]: round {round_}, arm {arm} has {value!r}")
+    return np.clip(seen, -1.0, 1.0)
+
+
+def check_arms(arm: Any, n_arms: int) -> Arms:
+    """One arm, or several that differ, as an array."""
+    listed = list(arm) if isinstance(arm, Sequence | np.ndarray) and np.ndim(arm) == 1 else [arm]
+    for each in listed:
+        if isinstance(each, bool) or not isinstance(each, int | np.integer):
+            raise ValueError(f"there is no arm {each!r}: arms have whole numbers")
+        if not 0 <= each < n_arms:
+            raise ValueError(f"there is no arm {each}: there are {n_arms}, counted from 0")
+    if not listed or len(set(listed)) < len(listed):
+        raise ValueError(f"arm={arm!r} must be one arm, or several that differ")
+    return np.array(listed, dtype=np.intp)
+
+
+def check_probabilities(probability: Any, arms: Arms) -> Floats:
+    """With which chance each arm was among those drawn, in (0, 1]."""
+    chances = np.atleast_1d(as_floats(probability, "probability"))
+    if chances.shape != arms.shape:
+        raise ValueError(f"probability has shape {chances.shape} for {len(arms)} arms: one for each arm is needed")
+    if not ((chances > 0.0) & (chances <= 1.0 + ROUNDING)).all():
+        raise ValueError(f"probability={probability!r} must lie in (0, 1]")
+    return np.minimum(chances, 1.0)
+
+
+def check_awake(awake: ArrayLike | None, n_arms: int) -> NDArray[np.bool_] | None:
+    """Which arms can be drawn; None if all can."""
+    if awake is None:
+        return None
+    mask = np.asarray(awake)
+    if mask.dtype != np.bool_ or mask.shape != (n_arms,):
+        raise ValueError(f"awake must be True or False for each of {n_arms} arms; got {awake!r}")
+    if not mask.any():
+        raise ValueError("all arms sleep: at least one must be awake to be drawn")
+    return None if mask.all() else mask
