@@ -1,0 +1,127 @@
+"""A Bayesian filter: how likely is each arm to be the good one now, if good arms change and return?
+
+One arm is good at a time; its losses have the mean of the *good* level, those of the others that of the *bad* one. A
+loss of the arm that was pulled multiplies the arm's weight by the ratio of the two likelihoods; as nothing is divided by
+the probability of the draw, a rare pull tells no more than a frequent one. Between rounds the weights are shared as in
+Share-θ: ``w ← (1-α) ẇ + α v``, ``v ← (1-θ) v + θ ẇ``, which is what Bayes' rule says of arms that return. Cells with
+different α run side by side and are believed by Bayes' rule, too.
+
+The levels are learned on the way, by expectation maximisation: each loss counts for the good level as far as its arm is
+believed to be the good one. Gains are ``x = (highest - ℓ)/(highest - lowest)`` in the range of the losses so far, and
+their log-likelihood is ``[x ln μ + (1-x) ln(1-μ)]/φ``: that of a coin where all gains are 0 or 1, and with the
+dispersion φ that of numbers that scatter less around their mean (a quasi-likelihood).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..experts._base import State, normalise
+from ..experts._validation import Floats
+from ._validation import Arms
+
+#: Switching rates α of the cells. The first cell's is 1/(t + 2): for good arms that hardly ever change.
+SWITCHING = np.array([0.0, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1])
+#: Prior belief in the cells: halved from each to the next.
+BELIEF = normalise(0.5 ** np.arange(len(SWITCHING)))
+#: Share of the belief that is spread by the prior after each round.
+BELIEF_SHARING = 1e-5
+#: Their memory rate θ is 1/(t + 2), the mean of the whole past, but not below this.
+MEMORY = 1e-4
+#: Part of what is recalled that is spread evenly, for arms that were never good before.
+NOVELTY = 0.05
+
+#: What is known of the levels fades by this factor a round.
+FADING = 0.9997
+#: The levels begin as if so many gains had been seen on each, with these means.
+FIRST_COUNT, FIRST_GOOD, FIRST_BAD = 10.0, 0.75, 0.25
+#: The least distance between the levels, in units of the square root of the dispersion.
+LEAST_DISTANCE = 0.1
+#: Levels stay this far from 0 and 1, where one gain alone would decide for ever.
+MARGIN = 0.005
+#: The least dispersion, and the largest log-ratio that one loss may bring.
+LEAST_DISPERSION, LARGEST_RATIO = 1e-3, 5.0
+
+#: Losses that differ by no more than this are the same.
+SAME = 1e-12
+
+
+class Levels(NamedTuple):
+    """Mean gains of good and bad arms, and the dispersion of the gains around them."""
+
+    good: float
+    bad: float
+    dispersion: float
+
+
+def initial_filter(n_arms: int) -> State:
+    """Before the first round."""
+    cells = np.full((len(SWITCHING), n_arms), 1.0 / n_arms)
+    sums = dict.fromkeys(("good_count", "good_loss", "good_squares", "bad_count", "bad_loss"), 0.0)
+    return {"tracked": cells, "remembered": cells, "belief": BELIEF, "lowest": np.inf, "highest": -np.inf, **sums}
+
+
+def switching(rounds: int) -> Floats:
+    """The rates α after so many rounds."""
+    return np.where(SWITCHING > 0.0, SWITCHING, 1.0 / (rounds + 2.0))
+
+
+def levels(state: State) -> Levels:
+    """What the levels are now, in units of the range of the losses."""
+    width = state["highest"] - state["lowest"]
+
+    def mean(kind: str, first: float) -> float:
+        count = state[f"{kind}_count"]
+        gains = (state["highest"] * count - state[f"{kind}_loss"]) / width
+        return float((FIRST_COUNT * first + gains) / (FIRST_COUNT + count))
+
+    good, bad = mean("good", FIRST_GOOD), mean("bad", FIRST_BAD)
+    inside = min(max(good, MARGIN), 1.0 - MARGIN)
+    squares = state["good_squares"] / width**2 / (inside * (1.0 - inside))
+    dispersion = (FIRST_COUNT + squares) / (FIRST_COUNT + state["good_count"])
+    dispersion = min(max(dispersion, LEAST_DISPERSION), 1.0)
+    least = LEAST_DISTANCE * np.sqrt(dispersion)
+    if good - bad < least:
+        of_good, of_bad = FIRST_COUNT + state["good_count"], FIRST_COUNT + state["bad_count"]
+        middle = (good * of_good + bad * of_bad) / (of_good + of_bad)
+        good, bad = middle + least / 2.0, middle - least / 2.0
+    bad = min(max(bad, MARGIN), 1.0 - MARGIN - least / 2.0)
+    good = min(max(good, bad + least / 2.0), 1.0 - MARGIN)
+    return Levels(good, bad, dispersion)
+
+
+def likelihood_ratios(now: Levels, gains: Floats) -> Floats:
+    """By how much likelier gains are if their arm is the good one."""
+    good, bad, dispersion = now
+    logs = gains * np.log(good / bad) + (1.0 - gains) * np.log((1.0 - good) / (1.0 - bad))
+    return np.exp(np.clip(logs / dispersion, -LARGEST_RATIO, LARGEST_RATIO))
+
+
+def next_filter(state: State, arms: Arms, losses: Floats, gains: Floats) -> State:
+    """A round in which these arms were seen; the range of the losses has been taken in."""
+    now = levels(state)
+    posterior = state["tracked"].copy()
+    posterior[:, arms] *= likelihood_ratios(now, gains)
+    evidence = posterior.sum(axis=1, keepdims=True)
+    posterior /= evidence
+    belief = normalise(state["belief"] * evidence[:, 0])
+    are_good = belief @ posterior[:, arms]
+
+    alpha = switching(state["rounds"])[:, np.newaxis]
+    theta = max(MEMORY, 1.0 / (state["rounds"] + 2.0))
+    remembered = state["remembered"]
+    recalled = (1.0 - NOVELTY) * remembered + NOVELTY / posterior.shape[1]
+    expected = state["highest"] - (state["highest"] - state["lowest"]) * now.good
+    return {
+        **state,
+        "tracked": (1.0 - alpha) * posterior + alpha * recalled,
+        "remembered": (1.0 - theta) * remembered + theta * posterior,
+        "belief": (1.0 - BELIEF_SHARING) * belief + BELIEF_SHARING * BELIEF,
+        "good_count": FADING * state["good_count"] + float(are_good.sum()),
+        "good_loss": FADING * state["good_loss"] + float(are_good @ losses),
+        "good_squares": FADING * state["good_squares"] + float(are_good @ (losses - expected) ** 2),
+        "bad_count": FADING * state["bad_count"] + float((1.0 - are_good).sum()),
+        "bad_loss": FADING * state["bad_loss"] + float((1.0 - are_good) @ losses),
+    }
