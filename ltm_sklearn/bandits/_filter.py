@@ -1,9 +1,9 @@
 """A Bayesian filter: how likely is each arm to be the good one now, if good arms change and return?
 
 One arm is good at a time; its losses have the mean of the *good* level, those of the others that of the *bad* one. A
-loss of the arm that was pulled multiplies the arm's weight by the ratio of the two likelihoods; as nothing is divided by
-the probability of the draw, a rare pull tells no more than a frequent one. Between rounds the weights are shared as in
-Share-θ: ``w ← (1-α) ẇ + α v``, ``v ← (1-θ) v + θ ẇ``, which is what Bayes' rule says of arms that return. Cells with
+loss of the arm that was pulled multiplies the arm's weight by the ratio of the two likelihoods; as nothing is divided
+by the probability of the draw, a rare pull tells no more than a frequent one. Between rounds the weights are shared as
+in Share-θ: ``w ← (1-α) ẇ + α v``, ``v ← (1-θ) v + θ ẇ``, which is what Bayes' rule says of arms that return. Cells with
 different α run side by side and are believed by Bayes' rule, too.
 
 The levels are learned on the way, by expectation maximisation: each loss counts for the good level as far as its arm is
@@ -25,7 +25,7 @@ from ._validation import Arms
 #: Switching rates α of the cells. The first cell's is 1/(t + 2): for good arms that hardly ever change.
 SWITCHING = np.array([0.0, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1])
 #: Prior belief in the cells: halved from each to the next.
-BELIEF = normalise(0.5 ** np.arange(len(SWITCHING)))
+BELIEF = normalise(0.5 ** np.arange(len(SWITCHING), dtype=np.float64))
 #: Share of the belief that is spread by the prior after each round.
 BELIEF_SHARING = 1e-5
 #: Their memory rate θ is 1/(t + 2), the mean of the whole past, but not below this.
