@@ -80,7 +80,8 @@ class LongTermMemoryBandit(BanditAlgorithm):
 
     A master plays their mixture by its trust in them: exponential weights with a fixed share on the gain that each
     would have made, ``p_k(I) x / (p(I) + 0.01)``. It has no regret bound of its own: rates that are right for returning
-    arms are too hot for one. What it achieves is measured; :class:`SparseLongTermMemory` and :class:`Exp3S` have bounds.
+    arms are too hot for one. What it achieves is measured; :class:`SparseLongTermMemory` and :class:`Exp3S` have
+    bounds.
 
     Examples
     --------
@@ -104,11 +105,14 @@ class LongTermMemoryBandit(BanditAlgorithm):
     def __init__(self, *, random_state: Any = None) -> None:
         self.random_state = random_state
 
+    # Prior trust in the three; the benchmark takes some away, to see what each is good for.
+    _trust = TRUST
+
     def _initial_state(self, n_arms: int) -> State:
         even = np.full(n_arms, 1.0 / n_arms)
         nothing = np.zeros(n_arms)
         ledger = {"pulls": nothing, "sums": nothing}
-        return {**initial_filter(n_arms), "weights": even, "memory": even, **ledger, "trust": TRUST}
+        return {**initial_filter(n_arms), "weights": even, "memory": even, **ledger, "trust": self._trust}
 
     def _distribution(self, state: State) -> Floats:
         mixture: Floats = state["trust"] @ self._proposals(state)
@@ -132,14 +136,14 @@ class LongTermMemoryBandit(BanditAlgorithm):
         return {
             **next_filter(after, arms, losses, gains),
             **_next_shared(state, estimates),
-            "trust": (1.0 - MASTER_SHARING) * normalise(grown) + MASTER_SHARING * TRUST,
+            "trust": (1.0 - MASTER_SHARING) * normalise(grown) + MASTER_SHARING * self._trust,
         }
 
     def _play_rounds(self, state: State, losses: Floats, uniforms: Floats) -> tuple[Arms, State]:
         if kernel is None:
             return super()._play_rounds(state, losses, uniforms)
         played = np.empty(len(losses), dtype=np.intp)
-        priors = _filter.SWITCHING, _filter.BELIEF, TRUST
+        priors = _filter.SWITCHING, _filter.BELIEF, self._trust
         after = kernel.memory_rounds(losses, uniforms, played, state, *priors, _FILTER_CONSTANTS, _CONSTANTS)
         return played, after
 
