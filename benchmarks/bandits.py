@@ -7,7 +7,7 @@
 
 Each rival runs over a grid of settings, and is told the range of the losses; the default has nothing to set and is told
 nothing. The whole grid runs on the first three seeds, its five best cells on all of them, and the one with the lowest
-mean regret over all seeds is the rival's. The default's constants were chosen on other seeds (0 to 16) of similar worlds.
+mean regret over all seeds is the rival's. The default's constants were chosen on other draws of similar worlds.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import argparse
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -66,7 +66,7 @@ class World:
         good, cuts = self._good(rng)
         if self.kind == "sparse":  # the good arm brings 1 in nine of ten rounds, others nothing or, ρ - 1 of them, .45
             losses = np.zeros(shape)
-            for start, stop in zip(cuts[:-1], cuts[1:], strict=True):
+            for start, stop in pairwise(cuts):
                 others = rng.permutation(np.delete(np.arange(self.n_arms), good[start]))[: self.sparsity - 1]
                 losses[start:stop, others] = -(rng.random((stop - start, len(others))) < 0.45).astype(float)
             losses[rounds, good] = -(rng.random(self.n_rounds) < 0.9).astype(float)
@@ -117,6 +117,8 @@ WORLDS = [
     World("noisy", 100_000, 10, 50, 10, gap=0.4),
     World("smooth", 50_000, 8, 1, 8),
 ]
+
+Regrets = dict[str, np.ndarray]  #: of each algorithm, by seed
 
 DEFAULT, PAPER = "LongTermMemoryBandit", "Algorithm 3, paper"
 RATES = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
@@ -221,8 +223,8 @@ def save_regrets(
             above.append(world.name)
     notes = [
         f"Mean regret over seeds {seeds[0]} to {seeds[-1]}, of the default with its standard error. All others but the "
-        "paper's constants are at their best cell in hindsight and know the range of the losses. The last three columns: "
-        "the default over Exp3.S, over the best of the six rivals, and which that is.",
+        "paper's constants are at their best cell in hindsight and know the range of the losses. The last three "
+        "columns: the default over Exp3.S, over the best of the six rivals, and which that is.",
         "Asked for: below Exp3.S where good arms are few (n ≤ K/4), elsewhere at most 1.5 times the best rival. "
         f"Not so in: {'; '.join(above) or 'none'}.",
         "Best cells: " + "; ".join(f"{world.name}: {_cells(world, best)}" for world, best in settings.items()) + ".",
@@ -240,7 +242,7 @@ def _cells(world: World, best: dict[str, int]) -> str:
     return ", ".join(f"{name} {tuple(cell.values())}" for name, cell in named.items())
 
 
-def plot(table: dict[World, dict[str, np.ndarray]]) -> None:
+def plot(table: dict[World, Regrets]) -> None:
     """Each algorithm's regret over that of the best rival, a row a world."""
     import matplotlib.pyplot as plt
 
