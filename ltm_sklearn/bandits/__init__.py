@@ -6,5 +6,6 @@ Every algorithm has the same few methods: ``draw(n_arms)`` to play, ``update(arm
 
 from ._base import BanditAlgorithm
 from ._exp3 import Exp3S
+from ._sparse import SparseHybrid, SparseLongTermMemory
 
-__all__ = ["BanditAlgorithm", "Exp3S"]
+__all__ = ["BanditAlgorithm", "Exp3S", "SparseHybrid", "SparseLongTermMemory"]
