@@ -150,7 +150,7 @@ class SparseLongTermMemory(HybridBandit):
         "paper": those of the theorem, with ``η <= 1/500`` as its proof needs. They are made for horizons in the millions:
         below, hardly anything is learned.
         "free": those given as ``rate``, ``barrier`` and ``floor``, and for each that is None the theorem's
-        without its limits: ``η <= 1/4`` and ``γ = 1``. No theorem, but it learns.
+        with other limits: ``η <= 1/10`` and ``γ = 10``. No theorem, but it learns.
     rate : float, optional
         η in (0, 1], with constants "free": of the master, of the confidences, of the bias term and of uniform draws alike.
     barrier : float, optional
@@ -234,9 +234,9 @@ class SparseLongTermMemory(HybridBandit):
         rate, barrier, floor = self.rate, self.barrier, self.floor
         if rate is None:
             rate = max((S / (rho**2 * n * T)) ** (1 / 3), np.sqrt(np.log(max(n_arms, 2)) / (T * rho)))
-            rate = min(rate, LARGEST_RATE if paper else 0.25)
+            rate = min(rate, LARGEST_RATE if paper else 0.1)
         if barrier is None:
-            barrier = 200.0 * n_arms**2 if paper else 1.0
+            barrier = 200.0 * n_arms**2 if paper else 10.0
         if floor is None:
             floor = min(1.0, np.sqrt(S / (T * rate * n)))
         return Constants(float(rate), float(barrier), float(floor), bias=float(rate), exploration=float(rate))
