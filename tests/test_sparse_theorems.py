@@ -194,7 +194,9 @@ def test_the_master_is_stable_along_adversarial_paths(n_arms, drawn):
     rng = np.random.default_rng(0)
     for t in range(300):
         chances = bandit.probabilities
-        arm = {"least likely": chances.argmin(), "most likely": chances.argmax(), "one arm": t // 100 % n_arms}.get(drawn)
+        arm = {"least likely": chances.argmin(), "most likely": chances.argmax(), "one arm": t // 100 % n_arms}.get(
+            drawn
+        )
         arm = int(rng.choice(n_arms, p=chances)) if arm is None else int(arm)
         before, after, c, constants = forced(bandit, arm, -1.0 if drawn == "one arm" else float(rng.choice([-1, 1])))
         assert constants.barrier == 200 * n_arms**2
@@ -303,7 +305,8 @@ def test_mean_regret_is_below_the_theorem_with_its_constants(n_rounds, n_arms, s
     bound = theorem_bound(n_rounds, n_arms, segments, 2, sparsity, *constants[:3])
     measured = regrets(losses, good, bandit.run(losses, n_seeds=4))
     assert measured.mean() + 3 * measured.std() <= bound
-    assert bound <= 0.5 * n_rounds * (1 if sparsity == 2 else 0.5) * 2  # it promises something: drawing evenly is worse
+    drawn_evenly = losses.mean(axis=1).sum() - losses[np.arange(n_rounds), good].sum()
+    assert bound < 0.7 * drawn_evenly  # it promises something
     forgetful = SparseLongTermMemory(
         constants="free", rate=constants.rate, barrier=constants.barrier, floor=1.0, random_state=0
     )
