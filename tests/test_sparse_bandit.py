@@ -331,6 +331,23 @@ def test_compiled_weights_are_the_definitions_own(name):
     assert bandit.n_rounds_ == 20_000
 
 
+@pytest.mark.parametrize("name", COMPILED)
+def test_a_compiled_step_from_far_away(name, monkeypatch):
+    """One round after a jump, where nothing is near what it was: each weight to ten digits, however small."""
+    rng = np.random.default_rng(0)
+    for scale in (1e-3, 1.0, 30.0, 1e3, 1e5, 1e9):
+        bandit = COMPILED[name](random_state=0)
+        bandit.run(sparse_losses(20, 12))
+        state = {**bandit.state_, "losses": rng.normal(size=12) * scale}
+        losses, uniform = np.full((1, 12), 0.1), np.array([0.3])
+        arms, fast = bandit._play_rounds(state, losses, uniform)
+        with monkeypatch.context() as patched:
+            patched.setattr(_sparse, "kernel", None)
+            expected, slow = bandit._play_rounds(state, losses, uniform)
+        assert np.array_equal(arms, expected)
+        np.testing.assert_allclose(fast["weights"], slow["weights"], rtol=1e-10, atol=1e-300)
+
+
 def test_a_run_leaves_the_state_before_it_alone():
     bandit = SparseLongTermMemory(constants="free", random_state=0)
     bandit.run(sparse_losses(50, 3))
