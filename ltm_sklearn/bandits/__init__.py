@@ -7,5 +7,6 @@ Every algorithm has the same few methods: ``draw(n_arms)`` to play, ``update(arm
 from ._base import BanditAlgorithm
 from ._exp3 import Exp3S
 from ._long_term_memory_bandit import LongTermMemoryBandit
+from ._sparse import SparseHybrid, SparseLongTermMemory
 
-__all__ = ["BanditAlgorithm", "Exp3S", "LongTermMemoryBandit"]
+__all__ = ["BanditAlgorithm", "Exp3S", "LongTermMemoryBandit", "SparseHybrid", "SparseLongTermMemory"]

@@ -140,6 +140,7 @@ class BanditAlgorithm(BaseEstimator, ABC):
             raise ValueError("update takes either a loss or a reward")
         arms = check_arms(arm, self.n_arms_)
         seen = check_seen(reward if loss is None else loss, "reward" if loss is None else "loss", arms, self.n_rounds_)
+        self._check_horizon(1)
         if probability is not None:
             chances = check_probabilities(probability, arms)
         else:
@@ -173,6 +174,7 @@ class BanditAlgorithm(BaseEstimator, ABC):
             self._check_parameters()
         given, name = (rewards, "rewards") if losses is None else (losses, "losses")
         table = check_table(given, name, getattr(self, "n_arms_", None), self.n_rounds_)
+        self._check_horizon(len(table))
         if losses is None:
             table = -table
         if not self._has_started():
@@ -220,6 +222,12 @@ class BanditAlgorithm(BaseEstimator, ABC):
     def _check_started(self, name: str) -> None:
         if not self._has_started():
             raise ValueError(f"{name} needs arms: call draw(n_arms) first")
+
+    def _check_horizon(self, n_rounds: int) -> None:
+        """That many more rounds must not exceed it, where there is one."""
+        horizon = getattr(self, "horizon", None)
+        if horizon is not None and self.n_rounds_ + n_rounds > horizon:
+            raise ValueError(f"round {horizon} would exceed the horizon of {horizon} rounds (counted from 0)")
 
     def _known_arms(self, n_arms: int | None) -> int:
         if self._has_started():
