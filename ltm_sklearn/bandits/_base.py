@@ -110,11 +110,8 @@ class BanditAlgorithm(BaseEstimator, ABC):
             check_count("query", query, n_arms if mask is None else int(mask.sum()))
         if not self._has_started():
             self._begin(n_arms)
-        own = self._distribution(self.state_)
-        played = own if mask is None else restrict(own, mask.astype(np.float64))
-        first = pick(played, self.random_.random())
-        self.drawn_ = _joined_by_others(first, played, mask, query or 1, self.random_)
-        return first if query is None else self.drawn_.arms.copy()
+        self.drawn_ = draw_from(self._distribution(self.state_), mask, query or 1, self.random_)
+        return int(self.drawn_.arms[0]) if query is None else self.drawn_.arms.copy()
 
     def update(self, arm: Any, loss: Any = None, *, reward: Any = None, probability: Any = None) -> Self:
         """Learn the loss of the arm that was drawn, or of all that were.
@@ -284,13 +281,15 @@ def _has_arms(value: Any) -> bool:
     return isinstance(value, np.ndarray) and value.ndim > 0
 
 
-def _joined_by_others(
-    first: int, played: Floats, awake: NDArray[np.bool_] | None, query: int, random: np.random.Generator
+def draw_from(
+    probabilities: Floats, awake: NDArray[np.bool_] | None, query: int, random: np.random.Generator
 ) -> Draw:
-    """The first arm and ``query - 1`` of the others that are awake, all of these alike.
+    """One arm by its probability among those awake, and ``query - 1`` of the others that are, all of these alike.
 
     An arm is among them if it is the first, or else with probability ``(query - 1)/(awake arms - 1)``.
     """
+    played = probabilities if awake is None else restrict(probabilities, awake.astype(np.float64))
+    first = pick(played, random.random())
     if query == 1:
         return Draw(np.array([first]), played[[first]])
     candidates = np.arange(len(played)) if awake is None else np.flatnonzero(awake)
