@@ -281,9 +281,7 @@ def _has_arms(value: Any) -> bool:
     return isinstance(value, np.ndarray) and value.ndim > 0
 
 
-def draw_from(
-    probabilities: Floats, awake: NDArray[np.bool_] | None, query: int, random: np.random.Generator
-) -> Draw:
+def draw_from(probabilities: Floats, awake: NDArray[np.bool_] | None, query: int, random: np.random.Generator) -> Draw:
     """One arm by its probability among those awake, and ``query - 1`` of the others that are, all of these alike.
 
     An arm is among them if it is the first, or else with probability ``(query - 1)/(awake arms - 1)``.

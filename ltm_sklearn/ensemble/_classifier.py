@@ -9,6 +9,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import _check_partial_fit_first_call
 from sklearn.utils.validation import column_or_1d
 
+from .._start import averages
 from ..experts._validation import Floats
 from ..losses import ClassScore
 from ._base import LongTermMemoryEnsemble
@@ -145,7 +146,7 @@ class LongTermMemoryClassifier(ClassifierMixin, LongTermMemoryEnsemble):
         return classifiers(seed)
 
     def _score(self) -> ClassScore:
-        return ClassScore(self.loss, len(self.classes_), average=self.combine == "average")
+        return ClassScore(self.loss, len(self.classes_), average=averages(self))
 
     def _columns(self) -> list[str]:
         return [str(label) for label in self.classes_]

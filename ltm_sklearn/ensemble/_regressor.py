@@ -6,6 +6,7 @@ from typing import Any, Self
 
 from sklearn.base import RegressorMixin
 
+from .._start import averages
 from ..experts._validation import Floats
 from ..losses import TargetScore
 from ._base import LongTermMemoryEnsemble
@@ -131,7 +132,7 @@ class LongTermMemoryRegressor(RegressorMixin, LongTermMemoryEnsemble):
         return regressors(seed)
 
     def _score(self) -> TargetScore:
-        return TargetScore(self.loss, average=self.combine == "average")
+        return TargetScore(self.loss, average=averages(self))
 
     def _columns(self) -> list[str]:
         return []

@@ -13,6 +13,7 @@ from river.utils.dataframe import to_native_frame, to_native_series
 
 from .._one_row import learn_row
 from .._river_models import chances_of
+from .._start import averages
 from ..experts._validation import Floats
 from ..losses import ClassScore, TargetScore
 from ._base import RiverEnsemble
@@ -143,7 +144,7 @@ class LongTermMemoryClassifier(RiverEnsemble, base.MiniBatchClassifier):
                 self._targets(list(chances_of(model, X[0])))
 
     def _score(self) -> ClassScore:
-        return ClassScore(self.loss, len(self._first_classes()), average=self.combine == "average")
+        return ClassScore(self.loss, len(self._first_classes()), average=averages(self))
 
     def _check_targets(self, y: list[Any]) -> None:
         check_labels(y, self.models)
@@ -234,7 +235,7 @@ class LongTermMemoryRegressor(RiverEnsemble, base.MiniBatchRegressor):
         return to_native_series(numbers, name=None, like=frame)
 
     def _score(self) -> TargetScore:
-        return TargetScore(self.loss, average=self.combine == "average")
+        return TargetScore(self.loss, average=averages(self))
 
     def _check_targets(self, y: list[Any]) -> None:
         check_numbers(y)
