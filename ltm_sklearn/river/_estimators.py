@@ -139,6 +139,8 @@ class LongTermMemoryClassifier(RiverEnsemble, base.MiniBatchClassifier):
     def _start(self, X: Rows) -> None:
         self._classes = self._first_classes()
         super()._start(X)
+        if self.feedback == "bandit":
+            return  # none of them is asked unless it is drawn
         for model in self.models:  # those that were trained before know labels
             with suppress(Exception):  # which will be raised again, and reported, when they are asked in a round
                 self._targets(list(chances_of(model, X[0])))
