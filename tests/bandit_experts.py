@@ -57,12 +57,13 @@ class Told(BanditAlgorithm):
 
 
 class Keen(BanditAlgorithm):
-    """Exponential weights on estimated gains, quick to move and quick to turn."""
+    """Exponential weights on estimated gains over the worst loss, quick to move and quick to turn."""
 
-    def __init__(self, rate=0.3, exploration=0.1, switching=0.01, *, random_state=None):
+    def __init__(self, rate=0.3, exploration=0.1, switching=0.01, worst=1.0, *, random_state=None):
         self.rate = rate
         self.exploration = exploration
         self.switching = switching
+        self.worst = worst
         self.random_state = random_state
 
     def _initial_state(self, n_arms):
@@ -74,7 +75,7 @@ class Keen(BanditAlgorithm):
 
     def _next_state(self, state, arms, losses, chances):
         weights = state["weights"].copy()
-        weights[arms] *= np.exp(np.minimum(self.rate * (1.0 - losses) / chances, 3.0))
+        weights[arms] *= np.exp(np.minimum(self.rate * (self.worst - losses) / chances, 3.0))
         weights /= weights.sum()
         return {**state, "weights": (1.0 - self.switching) * weights + self.switching / len(weights)}
 
