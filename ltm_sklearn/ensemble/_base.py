@@ -329,6 +329,9 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
     def predict(self, X: Any) -> Any:
         """What the experts predict together: the likeliest class of each row, or a number.
 
+        With ``feedback="bandit"`` those that are drawn for this round are asked, the same ones however often, and
+        :meth:`partial_fit` asks them again; :meth:`issue` and :meth:`learn` ask once.
+
         Where none of them has an answer: the most frequent class so far, or the mean of the targets.
         """
         return self._decision(self._issue(X).mixture)

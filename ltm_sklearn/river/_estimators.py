@@ -29,7 +29,8 @@ class LongTermMemoryClassifier(RiverEnsemble, base.MiniBatchClassifier):
     models
         River's classifiers. They stay as they are: copies of them are trained.
     algorithm
-        Any of `ltm_sklearn.experts`. None: `LongTermMemory()`.
+        Any of `ltm_sklearn.experts`. None: `LongTermMemory()`. With `feedback="bandit"` any of `ltm_sklearn.bandits`.
+        None: `LongTermMemoryBandit()`.
     loss
         What the experts are charged: "zero_one" (mistakes), "brier", "log", or a function. "auto" is mistakes and,
         where predictions are averaged, the experts are followed or blended, whichever has been better, and one more
@@ -37,7 +38,7 @@ class LongTermMemoryClassifier(RiverEnsemble, base.MiniBatchClassifier):
     combine
         "average", "leader" or "sample".
     memory
-        "auto", `Snapshots(...)` or None.
+        "auto", `Snapshots(...)` or None. With `feedback="bandit"`, "auto" is None, and snapshots need `merge=None`.
     on_error
         Whether an expert that fails sleeps with a warning ("warn"), or its error is raised, with everything as it was
         before ("raise"); for that, all models are copied in each round, which takes its time.
@@ -46,7 +47,13 @@ class LongTermMemoryClassifier(RiverEnsemble, base.MiniBatchClassifier):
     record
         How many records of rounds to keep in `history_`.
     seed
-        Of the draws of `combine="sample"`.
+        Of the draws, of `combine="sample"` and of whom to ask.
+    feedback
+        Whether all experts are asked in each round ("full"), or only those that the algorithm draws ("bandit"): for
+        models that cost money to ask. All learn in either case. A row that was predicted is not asked about again when
+        it is learned next, or under its id. Labels are then those that have come: no model is asked beforehand.
+    query
+        With `feedback="bandit"`, how many experts are asked in a round.
 
     Examples
     --------
@@ -179,13 +186,14 @@ class LongTermMemoryRegressor(RiverEnsemble, base.MiniBatchRegressor):
     models
         River's regressors. They stay as they are: copies of them are trained.
     algorithm
-        Any of `ltm_sklearn.experts`. None: `LongTermMemory()`.
+        Any of `ltm_sklearn.experts`. None: `LongTermMemory()`. With `feedback="bandit"` any of `ltm_sklearn.bandits`.
+        None: `LongTermMemoryBandit()`.
     loss
         "auto" (squared), "squared", "absolute", "pinball", or a function.
     combine
         "average", "leader" or "sample".
     memory
-        "auto", `Snapshots(...)` or None.
+        "auto", `Snapshots(...)` or None. With `feedback="bandit"`, "auto" is None, and snapshots need `merge=None`.
     on_error
         Whether an expert that fails sleeps with a warning ("warn"), or its error is raised, with everything as it was
         before ("raise"); for that, all models are copied in each round, which takes its time.
@@ -194,7 +202,13 @@ class LongTermMemoryRegressor(RiverEnsemble, base.MiniBatchRegressor):
     record
         How many records of rounds to keep in `history_`.
     seed
-        Of the draws of `combine="sample"`.
+        Of the draws, of `combine="sample"` and of whom to ask.
+    feedback
+        Whether all experts are asked in each round ("full"), or only those that the algorithm draws ("bandit"): for
+        models that cost money to ask. All learn in either case. A row that was predicted is not asked about again when
+        it is learned next, or under its id. Labels are then those that have come: no model is asked beforehand.
+    query
+        With `feedback="bandit"`, how many experts are asked in a round.
 
     Examples
     --------
