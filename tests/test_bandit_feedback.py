@@ -153,8 +153,7 @@ def test_only_trained_experts_are_drawn_and_all_learners_learn():
         assert not np.isnan(model.transform(X)[:, :4]).any()
         assert np.isnan(model.transform(X)[:, 4:]).all()
     assert model.named_estimators_["bayes"].class_count_.sum() == 100
-    assert [arms for arms, _, _ in told_by(model)] == 4 * [told_by(model)[0][0]] or len(told_by(model)) == 4
-    assert {arm for arms, _, _ in told_by(model) for arm in arms} == {0, 1}
+    assert [{*arms} for arms, _, _ in told_by(model)] == 4 * [{0, 1}]  # in the first round nobody was trained
 
 
 class Never(DummyClassifier):
@@ -235,14 +234,14 @@ def test_chances_are_those_of_all_possible_draws(query, able):
     drawing.begin(4)
     experts = [Expert(str(at), str(at), "frozen", None, 0, trained=able[at]) for at in range(4)]
     estimates = np.zeros(4)
-    n_draws = 3000
+    n_draws = 1000
     for seed in range(n_draws):
         drawn = drawing.draws(experts, 1, [np.random.default_rng(seed)])
         chances = drawn.chances[:, 0]
         assert (chances > 0.0).sum() == query
         np.testing.assert_allclose(chances[chances > 0.0], exact[chances > 0.0])
         estimates[chances > 0.0] += 1.0 / chances[chances > 0.0]
-    np.testing.assert_allclose(estimates[candidates] / n_draws, 1.0, atol=0.2)
+    np.testing.assert_allclose(estimates[candidates] / n_draws, 1.0, atol=0.3)
 
 
 @pytest.mark.parametrize("rounds", ["batch", "row"])
@@ -393,6 +392,21 @@ def test_late_targets_of_a_batch_are_of_one_draw_in_however_many_parts():
         assert losses == pytest.approx([wrong[rows].mean()])
 
 
+def test_late_targets_of_rows_that_are_rounds_are_each_of_their_own_draw():
+    model = classifier(algorithm=Told([1, 2, 3, 4]), rounds="row").partial_fit(*random_rows(2), CLASSES)
+    X, y = random_rows(12, seed=5)
+    said = model.issue(X, range(12))
+    chances = model._pending.due([0])[0].issued.chances
+    arms = chances.argmax(axis=0)
+    assert len({*arms.tolist()}) > 1
+    assert said.tolist() == (X[np.arange(12), arms] > 0.5).tolist()
+    for at in [3, 0, 8, 11, 5, 6, 7, 1, 2, 10, 9, 4]:  # of which few are held in the end
+        model.learn([at], y[[at]])
+        (arm,), (loss,), (chance,) = told_by(model)[-1]
+        assert (arm, loss) == (arms[at], float(said[at] != y[at]))
+        assert chance == pytest.approx((arm + 1) / 10)
+
+
 def test_arms_that_have_gone_when_their_targets_come_teach_nothing():
     memory = Snapshots(every=10, on_drift=False, restart=False, merge=None, max_size=2)
     model = classifier(experts=[("bayes", GaussianNB())], memory=memory, algorithm=Told([1e-9, 1.0]))
@@ -446,7 +460,7 @@ class SpyLearner(GaussianNB):
 # Learning -----------------------------------------------------------------------------------------------------------
 
 
-def right_by_phase(model, n_phases=3, length=300, n_experts=5, good=(1, 3), seed=0):
+def right_by_phase(model, n_phases=3, length=240, n_experts=5, good=(1, 3), seed=0):
     """Experts of which one is right, and another one in every other phase; the share of right answers in each."""
     rng = np.random.default_rng(seed)
     phases = []
@@ -568,6 +582,24 @@ def test_what_is_shown_speaks_of_the_rounds_in_which_each_was_asked():
     assert model.leader_ == "column3"
     trace = model.trace()
     assert (np.isnan(trace.losses).sum(axis=1) == 3).all()
+
+
+def test_weights_on_the_whole_are_those_of_all_rounds():
+    model, weights = classifier(algorithm=Keen()), []
+    for seed in range(40):
+        model.partial_fit(*random_rows(3, seed=seed), CLASSES)
+        weights.append(model.weights_)
+    assert np.ptp(weights, axis=0).min() > 0.1
+    np.testing.assert_allclose([expert.long_term_weight for expert in model.experts_], np.mean(weights, axis=0))
+
+
+@pytest.mark.parametrize("rounds", ["batch", "row"])
+def test_the_loss_on_record_is_that_of_what_was_issued(rounds):
+    model = classifier(algorithm=Keen(), rounds=rounds, record=10).partial_fit(*random_rows(30), CLASSES)
+    X, y = random_rows(30, seed=1)
+    said = model.predict(X)
+    model.partial_fit(X, y)
+    assert model.history_[-1].loss == pytest.approx(np.mean(said != y))
 
 
 def test_displays_draw_what_was_recorded():
