@@ -14,7 +14,6 @@ from ._models import Expert
 from ._round import Asked, Issued
 from ._weighting import Verdict, Weighting, weighting_of
 from .bandits import BanditAlgorithm, Exp3S
-from .bandits._base import draw_from
 from .experts import ExpertAlgorithm, LongTermMemory
 from .experts._validation import Floats
 from .losses import ClassScore, TargetScore
@@ -92,8 +91,8 @@ class Drawing:
         chances, first = np.zeros((len(able), n_rows)), np.zeros(n_rows, dtype=np.intp)
         query = min(self.query, int(able.sum()))
         if query:
-            own = self.algorithm.probabilities
-            draws = [draw_from(own, able, query, random) for random in randoms]
+            awake = None if able.all() else able
+            draws = [self.algorithm._draw_with(random, awake, query) for random in randoms]
             for at, drawn in enumerate(draws):
                 rows = slice(None) if len(draws) == 1 else slice(at, at + 1)
                 chances[drawn.arms, rows] = drawn.chances[:, np.newaxis]

@@ -110,7 +110,7 @@ class BanditAlgorithm(BaseEstimator, ABC):
             check_count("query", query, n_arms if mask is None else int(mask.sum()))
         if not self._has_started():
             self._begin(n_arms)
-        self.drawn_ = draw_from(self._distribution(self.state_), mask, query or 1, self.random_)
+        self.drawn_ = self._draw_with(self.random_, mask, query or 1)
         return int(self.drawn_.arms[0]) if query is None else self.drawn_.arms.copy()
 
     def update(self, arm: Any, loss: Any = None, *, reward: Any = None, probability: Any = None) -> Self:
@@ -211,6 +211,12 @@ class BanditAlgorithm(BaseEstimator, ABC):
 
     # Inside -----------------------------------------------------------------------------------------------------
 
+    def _draw_with(self, random: np.random.Generator, awake: NDArray[np.bool_] | None, query: int) -> Draw:
+        """A draw with these random numbers; changes nothing else."""
+        own = self._distribution(self.state_)
+        played = own if awake is None else restrict(own, awake.astype(np.float64))
+        return _joined_by_others(pick(played, random.random()), played, awake, query, random)
+
     def _has_started(self) -> bool:
         return hasattr(self, "n_arms_")
 
@@ -281,13 +287,13 @@ def _has_arms(value: Any) -> bool:
     return isinstance(value, np.ndarray) and value.ndim > 0
 
 
-def draw_from(probabilities: Floats, awake: NDArray[np.bool_] | None, query: int, random: np.random.Generator) -> Draw:
-    """One arm by its probability among those awake, and ``query - 1`` of the others that are, all of these alike.
+def _joined_by_others(
+    first: int, played: Floats, awake: NDArray[np.bool_] | None, query: int, random: np.random.Generator
+) -> Draw:
+    """The first arm and ``query - 1`` of the others that are awake, all of these alike.
 
     An arm is among them if it is the first, or else with probability ``(query - 1)/(awake arms - 1)``.
     """
-    played = probabilities if awake is None else restrict(probabilities, awake.astype(np.float64))
-    first = pick(played, random.random())
     if query == 1:
         return Draw(np.array([first]), played[[first]])
     candidates = np.arange(len(played)) if awake is None else np.flatnonzero(awake)
