@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ._accounts import Accounts
+from ._asking import questions
 from ._attempts import Failure, attempt, attempt_to_learn, map_tasks
+from ._drawing import verdict_of
 from ._history import History, Record
-from ._models import Expert, Models, ask
+from ._models import Expert, Models
 from ._round import Issued, Report, Settled, mean_numbers
 from ._stack import Stack
 from ._weighting import Verdict, Weighting, averaged, restrict_rows
@@ -64,7 +66,7 @@ class Engine:
     record : int or None
         How many records of rounds to keep.
     seed : int
-        Of the draws of "sample".
+        Of the draws, of "sample" or of those who are asked.
     """
 
     def __init__(
@@ -151,13 +153,17 @@ class Engine:
 
     # Predicting --------------------------------------------------------------------------------------------------
 
-    def issue(self, X: Any, n_rows: int, models: Models, n_jobs: int | None = None) -> Issued:
-        """Ask the experts about some rows and combine what they say. Changes nothing."""
+    def issue(self, X: Any, n_rows: int, models: Models, n_jobs: int | None = None, held: int = 0) -> Issued:
+        """Ask the experts about some rows and combine what they say. Changes nothing.
+
+        ``held`` is the number, from 1, of rows whose targets come later: each such issue has a draw of its own.
+        """
         experts = list(self.experts)
-        asked = [(seat, expert) for seat, expert in enumerate(experts) if expert.answers]
         shape = (n_rows, self.score.n_outputs)
+        drawn = self.weighting.draws(experts, n_rows, self._randoms(n_rows, held))
+        asked, tasks = questions(models, experts, X, shape, drawn)
         with np.errstate(all="ignore"):  # what comes of it, NaN or infinite, is looked at
-            answers = map_tasks(attempt, [(ask, models, expert.model, X, shape) for _, expert in asked], n_jobs)
+            answers = map_tasks(attempt, tasks, n_jobs)
         said: dict[int, Floats] = {}
         errors: list[Exception] = []
         reports: list[Report] = []
@@ -172,8 +178,9 @@ class Engine:
         predictions, awake = self._tame(said, len(experts), shape)
         if said and not awake[list(said)].all():
             failure = Failure(NoAnswer("the prediction is NaN or infinite"))
+            silent = ~awake if drawn is None else ~awake & (drawn.chances > 0.0)
             for seat in said:
-                if not awake[seat].all() and not self.is_infant(experts[seat]):
+                if silent[seat].any() and not self.is_infant(experts[seat]):
                     reports.append(self.report(experts[seat], "predict", failure))
         stack = self.stack()
         if stack is not None and stack.model.fits(shape[1]):  # otherwise it sleeps, and goes after the round
@@ -181,9 +188,15 @@ class Engine:
             predictions[seat], awake[seat] = stack.model.predict(predictions[:seat]), awake[:seat].any(axis=0)
         parts = self.weighting.parts()
         weights = self.weighting.chosen(parts)
-        mixture = self._combined(predictions, awake, weights)
+        mixture = self._combined(predictions, awake, weights, None if drawn is None else drawn.first)
         born = [expert.born for expert in experts]
-        return Issued(experts, born, predictions, awake, weights, parts, mixture, errors, reports)
+        chances = None if drawn is None else drawn.chances
+        return Issued(experts, born, predictions, awake, weights, parts, mixture, errors, reports, chances)
+
+    def _randoms(self, n_rows: int, held: int) -> Iterator[np.random.Generator]:
+        """A generator for each round that these rows are: the same ones however often these rounds are asked for."""
+        for at in range(self.n_rounds, self.n_rounds + (n_rows if self.each_row else 1)):
+            yield np.random.default_rng([self.seed, at, held] if held else [self.seed, at])
 
     def _tame(
         self, said: dict[int, Floats], n_experts: int, shape: tuple[int, int]
@@ -204,14 +217,25 @@ class Engine:
             predictions[seats], awake[seats] = tame, heard
         return predictions, awake
 
-    def _combined(self, predictions: Floats, awake: NDArray[np.bool_], weights: Floats) -> Floats:
-        """The mixture (n_rows, n_outputs) under weights (n_experts,), or (n_rows, n_experts)."""
+    def _combined(
+        self,
+        predictions: Floats,
+        awake: NDArray[np.bool_],
+        weights: Floats,
+        first: NDArray[np.intp] | None = None,
+    ) -> Floats:
+        """The mixture (n_rows, n_outputs) under weights (n_experts,), or (n_rows, n_experts).
+
+        ``first``, (n_rows,), are the experts that were drawn to be asked, if not all were.
+        """
         if self.combine == "average":
             mixture = averaged(predictions, awake, weights)
         else:
-            played = restrict_rows(weights, awake)
-            chosen = played.argmax(axis=1) if self.combine == "leader" else self._drawn(played)
-            mixture = predictions[chosen, np.arange(len(played))]
+            played, rows = restrict_rows(weights, awake), np.arange(awake.shape[1])
+            chosen = played.argmax(axis=1)
+            if self.combine == "sample":
+                chosen = self._drawn(played) if first is None else np.where(awake[first, rows], first, chosen)
+            mixture = predictions[chosen, rows]
         heard = awake.any(axis=0, keepdims=True).T
         return mixture if heard.all() else np.where(heard, mixture, self.score.guess())
 
@@ -224,8 +248,7 @@ class Engine:
 
     def _drawn(self, played: Floats) -> NDArray[np.intp]:
         """One expert a round, drawn by weight: the same one however often this round is asked for."""
-        rounds = range(self.n_rounds, self.n_rounds + (len(played) if self.each_row else 1))
-        u = np.array([np.random.default_rng([self.seed, at]).random() for at in rounds])
+        u = np.array([random.random() for random in self._randoms(len(played), held=0)])
         levels = np.cumsum(played, axis=1)
         return (levels <= u[:, np.newaxis] * levels[:, -1:]).sum(axis=1)
 
@@ -275,6 +298,7 @@ class Engine:
         score.observe(targets[row_weights > 0.0])
         # What may fail after the first update works on a copy.
         copies = self.raises or (self.each_row and (score.uses_gradient or self.history is not None))
+        copies = copies or issued.chances is not None
         weighting = copy.deepcopy(self.weighting) if copies else self.weighting
         recorded = self.history is not None and bool(self.n_rounds or issued.awake.any())  # else nothing was issued
         mixture, lost, uniform = issued.mixture, np.nan, np.nan
@@ -283,11 +307,8 @@ class Engine:
             if not (self.each_row and said_now):
                 lost = float(np.average(score.mixture_loss(targets, mixture), weights=row_weights))
         settled = Settled.unheard(issued)
-        if issued.awake[:, row_weights > 0.0].any():
-            # What was issued while nothing was known of the targets' range has not been tamed by it.
-            predictions = score.tame(issued.predictions) if score.learns_range else issued.predictions
-            verdict = Verdict(score, targets, predictions, issued.awake, row_weights)
-            settled = self._settle(issued, verdict, weighting)
+        if issued.scored[:, row_weights > 0.0].any():
+            settled = self._settle(issued, verdict_of(issued, score, targets, row_weights), weighting)
         if recorded and self.each_row and said_now:
             mixture = settled.mixture
             lost = float(np.average(score.mixture_loss(targets, mixture), weights=row_weights))
@@ -298,17 +319,17 @@ class Engine:
         self.n_rounds += n_rounds
         self.n_rows += n_rows
         self.accounts.charge(settled.losses, settled.weights, n_rounds * settled.awake)
+        if issued.chances is not None:
+            self.accounts.pass_over(settled.weights, n_rounds * (1.0 - settled.awake))
         if self.history is not None and recorded:
             played = settled.weights if self.each_row else issued.weights
-            weights = zip(issued.experts, played.tolist(), strict=True)
-            losses = zip(issued.experts, settled.losses.tolist(), settled.awake.tolist(), strict=True)
             self.history.add(
                 Record(
                     self.n_rounds,
                     n_rounds,
                     lost,
-                    {expert.name: weight for expert, weight in weights},
-                    {expert.name: loss for expert, loss, part in losses if part > 0.0},
+                    issued.named(played),
+                    issued.named(settled.losses, settled.awake > 0.0),
                     self.n_rows,
                     n_rows,
                     uniform,
@@ -341,7 +362,9 @@ class Engine:
         """Charge the experts."""
         if self.each_row:
             played = weighting.learn_rows(verdict)
-            mixture = self._combined(verdict.predictions, verdict.awake, played)
+            mixture = issued.mixture  # those who were asked were drawn for all rows at once
+            if issued.chances is None:
+                mixture = self._combined(verdict.predictions, verdict.awake, played)
             return Settled(verdict.losses, verdict.part, mixture, played.mean(axis=0))
         weighting.learn(verdict, issued.parts, issued.mixture)
         return Settled(verdict.losses, verdict.part, issued.mixture, weighting.chosen(weighting.parts()))

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from .experts._validation import Floats
 
 
@@ -19,6 +22,9 @@ class Models(Protocol):
 
     def last_rows(self, X: Any, most: int) -> Any:
         """A copy of the last rows, at most so many."""
+
+    def chosen(self, X: Any, rows: NDArray[np.intp]) -> Any:
+        """Some of the rows."""
 
     def concatenated(self, batches: list[Any]) -> Any:
         """Batches of rows as one."""

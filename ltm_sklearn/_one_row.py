@@ -9,6 +9,7 @@ import numpy as np
 
 from . import losses
 from ._attempts import Failure
+from ._drawing import Drawing
 from ._engine import Engine
 from ._models import Models
 from ._weighting import FollowAndBlend
@@ -49,6 +50,8 @@ def _new_row(engine: Engine, models: RowModels) -> Any:
     plain = not engine.raises and engine.history is None and engine.combine == "average"
     if kernel is None or not plain or not all(expert.trained for expert in engine.experts):
         return None
+    if isinstance(engine.weighting, Drawing):
+        return None  # not all are asked
     if isinstance(engine.score, TargetScore) and not engine.score.high > engine.score.low:
         return None  # no scale is known yet
     asks = [None if expert.kind == "stack" else models.asker(expert.model) for expert in engine.experts]

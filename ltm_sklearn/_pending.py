@@ -54,7 +54,7 @@ class Pending:
     def __init__(self, most: int) -> None:
         self.most = most
         self._waiting: dict[Hashable, _Issue] = {}  #: in the order in which they were issued
-        self._n_issues = 0
+        self.n_issues = 0  #: so far
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -71,8 +71,8 @@ class Pending:
 
     def hold(self, ids: Sequence[Hashable], X: Any, issued: Any) -> None:
         """Keep rows, and what was said of them, until their targets come."""
-        issue = _Issue(self._n_issues, {each: row for row, each in enumerate(ids)}, X, issued, len(ids))
-        self._n_issues += 1
+        issue = _Issue(self.n_issues, {each: row for row, each in enumerate(ids)}, X, issued, len(ids))
+        self.n_issues += 1
         self._waiting.update(dict.fromkeys(ids, issue))
         self.release(list(islice(self._waiting, max(len(self._waiting) - self.most, 0))))
 

@@ -12,6 +12,13 @@ from ._models import Expert
 from .experts._validation import Floats
 
 
+class Asked(NamedTuple):
+    """Whom to ask about some rows, where not all are asked."""
+
+    first: NDArray[np.intp]  #: (n_rows,): the one that was drawn first
+    chances: Floats  #: (n_experts, n_rows): the probability that each would be asked; 0 for those who are not
+
+
 @dataclass
 class Issued:
     """What the experts said of some rows, and the weights that were in force."""
@@ -25,6 +32,12 @@ class Issued:
     mixture: Floats  #: (n_rows, n_outputs); a guess where all sleep
     errors: list[Exception]  #: of the experts that raised one
     reports: list[Report]  #: of those that failed and should not have
+    chances: Floats | None = None  #: as in :class:`Asked`; None: all were asked
+
+    @property
+    def scored(self) -> NDArray[np.bool_]:
+        """(n_experts, n_rows): who will be charged for which rows."""
+        return self.awake if self.chances is None else self.chances > 0.0
 
     def recalled(self, rows: NDArray[np.intp], experts: list[Expert], n_outputs: int) -> Issued:
         """The same of some of the rows, for the experts and classes that there are now.
@@ -44,13 +57,29 @@ class Issued:
         mixture[:, :then_known] = self.mixture[rows]
         awake[now] = self.awake[np.ix_(then, rows)]
         weights[now], parts[:, now] = self.weights[then], self.parts[:, then]
+        chances = None
+        if self.chances is not None:
+            chances = np.zeros(awake.shape)
+            chances[now] = self.chances[np.ix_(then, rows)]
         born = [expert.born for expert in experts]
-        return Issued(list(experts), born, predictions, awake, weights, parts, mixture, [], [])
+        return Issued(list(experts), born, predictions, awake, weights, parts, mixture, [], [], chances)
 
     def cut(self, rows: NDArray[np.intp]) -> Issued:
         """The same of some of the rows."""
-        predictions, awake = self.predictions[:, rows], self.awake[:, rows]
-        return replace(self, predictions=predictions, awake=awake, mixture=self.mixture[rows], errors=[], reports=[])
+        return replace(
+            self,
+            predictions=self.predictions[:, rows],
+            awake=self.awake[:, rows],
+            mixture=self.mixture[rows],
+            errors=[],
+            reports=[],
+            chances=None if self.chances is None else self.chances[:, rows],
+        )
+
+    def named(self, values: Floats, where: NDArray[np.bool_] | None = None) -> dict[str, float]:
+        """A value for each expert, or for some of them, by its name."""
+        seats = range(len(self.experts)) if where is None else np.flatnonzero(where).tolist()
+        return {self.experts[seat].name: float(values[seat]) for seat in seats}
 
     @property
     def all_raised(self) -> bool:

@@ -47,7 +47,7 @@ class Shown:
 
     @property
     def weights_(self) -> Floats:
-        """The experts' weights now, in the order of ``experts_``."""
+        """The experts' weights now, in the order of ``experts_``; of a bandit, its probabilities."""
         return self._fitted("weights_").weights()
 
     @property
@@ -57,7 +57,7 @@ class Shown:
 
     @property
     def loss_(self) -> Floats:
-        """Mean loss of each expert since it joined, in the order of ``experts_``; NaN before its first round."""
+        """Mean loss of each expert since it joined, in the order of ``experts_``; NaN before its first answer."""
         return self._fitted("loss_").accounts.mean_losses()
 
     @property

@@ -6,9 +6,10 @@ from typing import Any
 
 from sklearn.base import clone
 
+from ._drawing import fresh_weighting
 from ._engine import Engine
-from ._weighting import weighting_of
-from .experts import ExpertAlgorithm, LongTermMemory
+from .bandits import BanditAlgorithm
+from .experts import ExpertAlgorithm
 from .experts._validation import check_count, check_option
 from .losses import ClassScore, TargetScore
 from .memory import Remembering, Snapshots
@@ -22,16 +23,47 @@ def check_shared_parameters(ensemble: Any) -> None:
         check_count("record", ensemble.record)
     if not (ensemble.memory is None or ensemble.memory == "auto" or isinstance(ensemble.memory, Snapshots)):
         raise ValueError(f"memory={ensemble.memory!r} is neither 'auto', None nor Snapshots(...)")
-    if not (ensemble.algorithm is None or isinstance(ensemble.algorithm, ExpertAlgorithm)):
-        raise ValueError(f"algorithm={ensemble.algorithm!r} is no expert algorithm of ltm_sklearn.experts")
+    check_option("feedback", ensemble.feedback, ("full", "bandit"))
+    check_count("query", ensemble.query)
+    if ensemble.feedback == "bandit":
+        _check_bandit(ensemble)
+    elif ensemble.query != 1:
+        raise ValueError(
+            f"query={ensemble.query!r} needs feedback='bandit': with feedback='full' all experts are asked"
+        )
+    elif not (ensemble.algorithm is None or isinstance(ensemble.algorithm, ExpertAlgorithm)):
+        raise ValueError(
+            f"algorithm={ensemble.algorithm!r} is no expert algorithm of ltm_sklearn.experts, "
+            "which feedback='full' needs"
+        )
+
+
+def _check_bandit(ensemble: Any) -> None:
+    if not (ensemble.algorithm is None or isinstance(ensemble.algorithm, BanditAlgorithm)):
+        raise ValueError(
+            f"algorithm={ensemble.algorithm!r} is no bandit algorithm of ltm_sklearn.bandits, "
+            "which feedback='bandit' needs"
+        )
+    if isinstance(ensemble.memory, Snapshots) and ensemble.memory.merge is not None:
+        raise ValueError(
+            f"memory={ensemble.memory!r} asks models again to see which agree, and with feedback='bandit' only those "
+            "that are drawn are asked: use Snapshots(merge=None)"
+        )
+
+
+def check_query(query: int, n_experts: int) -> None:
+    """Not more experts can be asked than there are."""
+    if query > n_experts:
+        raise ValueError(f"query={query!r} is more than the {n_experts} experts that there are")
 
 
 def fresh_engine(ensemble: Any, score: ClassScore | TargetScore, each_row: bool, seed: int) -> Engine:
     """An engine without experts, run by an estimator's parameters."""
-    memory = Snapshots() if isinstance(ensemble.memory, str) else ensemble.memory
-    algorithm = LongTermMemory() if ensemble.algorithm is None else clone(ensemble.algorithm)
+    memory = ensemble.memory
+    if isinstance(memory, str):  # each snapshot is one more to find out about, which bandits have to pay for
+        memory = Snapshots() if ensemble.feedback == "full" else None
     return Engine(
-        weighting_of(algorithm, score),
+        fresh_weighting(ensemble.algorithm, ensemble.feedback, ensemble.query, score),
         score,
         ensemble.combine,
         each_row,
@@ -40,3 +72,8 @@ def fresh_engine(ensemble: Any, score: ClassScore | TargetScore, each_row: bool,
         ensemble.record,
         seed,
     )
+
+
+def averages(ensemble: Any) -> bool:
+    """Whether the predictions of all experts are averaged, so that losses can be those of the average."""
+    return bool(ensemble.combine == "average" and ensemble.feedback == "full")

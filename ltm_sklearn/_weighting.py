@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from types import ModuleType
@@ -11,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from ._models import Expert
+from ._round import Asked
 from .experts import ExpertAlgorithm
 from .experts._base import restrict
 from .experts._long_term_memory import PatientMemory
@@ -110,10 +113,13 @@ class Verdict:
 
 
 class Weighting(Protocol):
-    """Expert algorithms that learn from verdicts."""
+    """Algorithms that learn from verdicts."""
 
     def begin(self, n_experts: int) -> None:
         """Start with so many experts."""
+
+    def draws(self, experts: list[Expert], n_rows: int, randoms: Iterable[np.random.Generator]) -> Asked | None:
+        """Whom to ask of those who have answers, with a generator a round; None: all of them."""
 
     def parts(self) -> Floats:
         """The weights of each algorithm that takes part, (n_parts, n_experts)."""
@@ -137,6 +143,10 @@ class Weighting(Protocol):
         """Let an expert go."""
 
 
+def _all_of_them(self: Weighting, experts: list[Expert], n_rows: int, randoms: Iterable[np.random.Generator]) -> None:
+    """Where all losses count, all are asked."""
+
+
 def weighting_of(algorithm: ExpertAlgorithm, score: ClassScore | TargetScore) -> Weighting:
     """How the experts of a score are weighted."""
     return FollowAndBlend(algorithm) if score.blends else Charging(algorithm, score.uses_gradient)
@@ -151,6 +161,8 @@ class Charging:
 
     def begin(self, n_experts: int) -> None:
         self.algorithm.weights(n_experts)
+
+    draws = _all_of_them
 
     def parts(self) -> Floats:
         return self.algorithm._current_weights()[np.newaxis]
@@ -210,6 +222,8 @@ class FollowAndBlend:
         self.between.weights(2)
         for member in self.members:
             member.begin(n_experts)
+
+    draws = _all_of_them
 
     def parts(self) -> Floats:
         return np.concatenate([member.parts() for member in self.members])

@@ -19,6 +19,8 @@ def in_many_configurations(ensemble, experts, sparse_experts, fit_only):
         ensemble(experts, memory=Snapshots(every=100, on_drift=False), batch_size=50, record=3),
         ensemble(experts, rounds="row", combine="sample", random_state=0),
         ensemble(experts, algorithm=FixedShare(), on_error="raise"),
+        ensemble(sparse_experts, feedback="bandit", random_state=0),
+        ensemble(experts, feedback="bandit", query=2, rounds="row", combine="sample", random_state=0),
         ensemble([("tree", fit_only)]),
         ensemble(sparse_experts),
     ]

@@ -110,11 +110,8 @@ class BanditAlgorithm(BaseEstimator, ABC):
             check_count("query", query, n_arms if mask is None else int(mask.sum()))
         if not self._has_started():
             self._begin(n_arms)
-        own = self._distribution(self.state_)
-        played = own if mask is None else restrict(own, mask.astype(np.float64))
-        first = pick(played, self.random_.random())
-        self.drawn_ = _joined_by_others(first, played, mask, query or 1, self.random_)
-        return first if query is None else self.drawn_.arms.copy()
+        self.drawn_ = self._draw_with(self.random_, mask, query or 1)
+        return int(self.drawn_.arms[0]) if query is None else self.drawn_.arms.copy()
 
     def update(self, arm: Any, loss: Any = None, *, reward: Any = None, probability: Any = None) -> Self:
         """Learn the loss of the arm that was drawn, or of all that were.
@@ -215,6 +212,12 @@ class BanditAlgorithm(BaseEstimator, ABC):
         return self
 
     # Inside -----------------------------------------------------------------------------------------------------
+
+    def _draw_with(self, random: np.random.Generator, awake: NDArray[np.bool_] | None, query: int) -> Draw:
+        """A draw with these random numbers; changes nothing else."""
+        own = self._distribution(self.state_)
+        played = own if awake is None else restrict(own, awake.astype(np.float64))
+        return _joined_by_others(pick(played, random.random()), played, awake, query, random)
 
     def _has_started(self) -> bool:
         return hasattr(self, "n_arms_")

@@ -29,6 +29,7 @@ from .._rows import last_rows
 from .._shown import Shown
 from .._start import fresh_engine
 from .._version import __version__
+from ..bandits import BanditAlgorithm
 from ..experts import ExpertAlgorithm
 from ..experts._validation import Floats
 from ..losses import ClassScore, TargetScore
@@ -52,7 +53,9 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
         self,
         estimators: list[tuple[str, Any]] | None = None,
         *,
-        algorithm: ExpertAlgorithm | None = None,
+        algorithm: ExpertAlgorithm | BanditAlgorithm | None = None,
+        feedback: str = "full",
+        query: int = 1,
         loss: Any = "auto",
         combine: str = "average",
         memory: Snapshots | str | None = "auto",
@@ -66,6 +69,8 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
     ) -> None:
         self.estimators = estimators
         self.algorithm = algorithm
+        self.feedback = feedback
+        self.query = query
         self.loss = loss
         self.combine = combine
         self.memory = memory
@@ -253,7 +258,7 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
         if len(ids) != _num_samples(X):
             raise ValueError(f"there are {len(ids)} ids for {_num_samples(X)} rows")
         self._pending.check_new(ids)
-        issued = self._ask(X)
+        issued = self._ask(X, held=self._pending.n_issues + 1)
         self._pending.hold(ids, last_rows(X, len(ids)), issued)
         self._engine.note(issued.reports)
         return self._decision(issued.mixture)
@@ -315,14 +320,17 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
         self._engine.warn(issued.reports)
         return issued
 
-    def _ask(self, X: Any) -> Issued:
+    def _ask(self, X: Any, held: int = 0) -> Issued:
         with self._trusting(X):
-            issued = self._engine.issue(X, _num_samples(X), self._models(self._estimators, {}), self.n_jobs)
+            issued = self._engine.issue(X, _num_samples(X), self._models(self._estimators, {}), self.n_jobs, held)
         issued.check()
         return issued
 
     def predict(self, X: Any) -> Any:
         """What the experts predict together: the likeliest class of each row, or a number.
+
+        With ``feedback="bandit"`` those that are drawn for this round are asked, the same ones however often, and
+        :meth:`partial_fit` asks them again; :meth:`issue` and :meth:`learn` ask once.
 
         Where none of them has an answer: the most frequent class so far, or the mean of the targets.
         """

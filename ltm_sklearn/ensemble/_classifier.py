@@ -9,6 +9,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import _check_partial_fit_first_call
 from sklearn.utils.validation import column_or_1d
 
+from .._start import averages
 from ..experts._validation import Floats
 from ..losses import ClassScore
 from ._base import LongTermMemoryEnsemble
@@ -30,8 +31,16 @@ class LongTermMemoryClassifier(ClassifierMixin, LongTermMemoryEnsemble):
         The experts, of scikit-learn or of River. Those without ``partial_fit`` are fitted on a :class:`SlidingWindow`;
         a ``FrozenEstimator`` takes part and is never trained; ``"drop"`` takes one out. None: a small pool for dense
         rows of numbers.
-    algorithm : ExpertAlgorithm, optional
-        Any of :mod:`ltm_sklearn.experts`. None: ``LongTermMemory()``.
+    algorithm : ExpertAlgorithm or BanditAlgorithm, optional
+        Any of :mod:`ltm_sklearn.experts`. None: ``LongTermMemory()``. With ``feedback="bandit"`` any of
+        :mod:`ltm_sklearn.bandits`. None: ``LongTermMemoryBandit()``.
+    feedback : {"full", "bandit"}, default="full"
+        Whether all experts are asked in each round, or only ``query`` of them, which the algorithm draws: for models
+        that cost money to ask. All live experts learn in either case; to them the targets are free. What was not asked
+        is not known, so that there is no blending, no gradient trick and no stack.
+    query : int, default=1
+        With ``feedback="bandit"``, how many experts are asked in a round: the first is drawn by its probability, the
+        others are any of the rest.
     loss : {"auto", "zero_one", "brier", "log"} or callable, default="auto"
         What the experts are charged: "zero_one" is mistakes. "auto" is the same and, where predictions are averaged,
         besides follows or blends the experts, whichever has been better, and adds one that learns to correct what the
@@ -41,7 +50,8 @@ class LongTermMemoryClassifier(ClassifierMixin, LongTermMemoryEnsemble):
         Average the experts' probabilities by weight, follow the one with the largest weight, or draw one for each
         round, as the paper does.
     memory : "auto", Snapshots or None, default="auto"
-        Which copies of the experts are kept; "auto" is ``Snapshots()``.
+        Which copies of the experts are kept; "auto" is ``Snapshots()`` or, with ``feedback="bandit"``, None: each copy
+        is one more arm to find out about. There, only ``Snapshots(merge=None)`` is taken, as merging asks models again.
     rounds : {"batch", "row"}, default="batch"
         What is a round: a call of :meth:`partial_fit`, the mean loss of its rows being one loss; or each row, for
         batches that were gathered only to save time, though the labels came one by one. Experts learn with each call.
@@ -55,7 +65,8 @@ class LongTermMemoryClassifier(ClassifierMixin, LongTermMemoryEnsemble):
     n_jobs : int, optional
         Experts side by side, through joblib.
     random_state : int, RandomState or None, default=None
-        Seeds the draws of ``combine="sample"`` and the default pool. Experts of your own have seeds of their own.
+        Seeds the draws, of ``combine="sample"`` and of whom to ask, and the default pool. Experts of your own have
+        seeds of their own.
     record : int, optional
         Keep at most this many records in ``history_``; on a longer stream neighbouring rounds are averaged.
 
@@ -63,14 +74,14 @@ class LongTermMemoryClassifier(ClassifierMixin, LongTermMemoryEnsemble):
     ----------
     classes_ : ndarray of shape (n_classes,)
     weights_ : ndarray of shape (n_experts,)
-        The weights now.
+        The weights now; with ``feedback="bandit"``, the probabilities with which one is drawn.
     leader_ : str
         Name of the expert with the largest weight.
     experts_ : list
         For each expert its name, kind ("live", "young", "snapshot", "frozen"), the rows seen when it was born, its
         weight now, its mean weight and its mean loss since it joined.
     loss_ : ndarray of shape (n_experts,)
-        Mean loss of each expert since it joined.
+        Mean loss of each expert since it joined, over the rounds in which it was asked and had an answer.
     n_rounds_, n_samples_seen_ : int
         Rounds and rows so far.
     history_ : list
@@ -145,7 +156,7 @@ class LongTermMemoryClassifier(ClassifierMixin, LongTermMemoryEnsemble):
         return classifiers(seed)
 
     def _score(self) -> ClassScore:
-        return ClassScore(self.loss, len(self.classes_), average=self.combine == "average")
+        return ClassScore(self.loss, len(self.classes_), average=averages(self))
 
     def _columns(self) -> list[str]:
         return [str(label) for label in self.classes_]

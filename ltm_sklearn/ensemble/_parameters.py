@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from .._start import check_shared_parameters
+from .._start import check_query, check_shared_parameters
 from ..experts._validation import check_count, check_option
 from ._from_river import as_sklearn_model
 from ._validation import is_frozen
@@ -29,6 +29,7 @@ def check_parameters(ensemble: Any) -> None:
     except ValueError as error:
         raise ValueError(f"random_state={ensemble.random_state!r}: {error}") from None
     _check_estimators(ensemble)
+    check_query(ensemble.query, len(ensemble._pool()))
 
 
 def _check_estimators(ensemble: Any) -> None:

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 from sklearn.base import RegressorMixin
 
+from .._start import averages
 from ..experts._validation import Floats
 from ..losses import TargetScore
 from ._base import LongTermMemoryEnsemble
@@ -27,8 +28,16 @@ class LongTermMemoryRegressor(RegressorMixin, LongTermMemoryEnsemble):
         The experts, of scikit-learn or of River. Those without ``partial_fit`` are fitted on a :class:`SlidingWindow`;
         a ``FrozenEstimator`` takes part and is never trained; ``"drop"`` takes one out. None: a small pool for dense
         rows of numbers.
-    algorithm : ExpertAlgorithm, optional
-        Any of :mod:`ltm_sklearn.experts`. None: ``LongTermMemory()``.
+    algorithm : ExpertAlgorithm or BanditAlgorithm, optional
+        Any of :mod:`ltm_sklearn.experts`. None: ``LongTermMemory()``. With ``feedback="bandit"`` any of
+        :mod:`ltm_sklearn.bandits`. None: ``LongTermMemoryBandit()``.
+    feedback : {"full", "bandit"}, default="full"
+        Whether all experts are asked in each round, or only ``query`` of them, which the algorithm draws: for models
+        that cost money to ask. All live experts learn in either case; to them the targets are free. What was not asked
+        is not known, so that there is no blending, no gradient trick and no stack.
+    query : int, default=1
+        With ``feedback="bandit"``, how many experts are asked in a round: the first is drawn by its probability, the
+        others are any of the rest.
     loss : {"auto", "squared", "absolute", "pinball"}, RegressionLoss or callable, default="auto"
         "auto" is "squared"; ``ltm_sklearn.losses.Pinball(0.9)`` aims at a quantile. A callable takes targets and
         predictions, shape (n,) both, and returns losses of any scale. Where the predictions are averaged and the loss
@@ -38,7 +47,8 @@ class LongTermMemoryRegressor(RegressorMixin, LongTermMemoryEnsemble):
         Average the experts' predictions by weight, follow the one with the largest weight, or draw one for each
         round, as the paper does.
     memory : "auto", Snapshots or None, default="auto"
-        Which copies of the experts are kept; "auto" is ``Snapshots()``.
+        Which copies of the experts are kept; "auto" is ``Snapshots()`` or, with ``feedback="bandit"``, None: each copy
+        is one more arm to find out about. There, only ``Snapshots(merge=None)`` is taken, as merging asks models again.
     rounds : {"batch", "row"}, default="batch"
         What is a round: a call of :meth:`partial_fit`, the mean loss of its rows being one loss; or each row, for
         batches that were gathered only to save time, though the targets came one by one. Experts learn with each call.
@@ -52,21 +62,22 @@ class LongTermMemoryRegressor(RegressorMixin, LongTermMemoryEnsemble):
     n_jobs : int, optional
         Experts side by side, through joblib.
     random_state : int, RandomState or None, default=None
-        Seeds the draws of ``combine="sample"`` and the default pool. Experts of your own have seeds of their own.
+        Seeds the draws, of ``combine="sample"`` and of whom to ask, and the default pool. Experts of your own have
+        seeds of their own.
     record : int, optional
         Keep at most this many records in ``history_``; on a longer stream neighbouring rounds are averaged.
 
     Attributes
     ----------
     weights_ : ndarray of shape (n_experts,)
-        The weights now.
+        The weights now; with ``feedback="bandit"``, the probabilities with which one is drawn.
     leader_ : str
         Name of the expert with the largest weight.
     experts_ : list
         For each expert its name, kind ("live", "young", "snapshot", "frozen"), the rows seen when it was born, its
         weight now, its mean weight and its mean loss since it joined.
     loss_ : ndarray of shape (n_experts,)
-        Mean loss of each expert since it joined.
+        Mean loss of each expert since it joined, over the rounds in which it was asked and had an answer.
     n_rounds_, n_samples_seen_ : int
         Rounds and rows so far.
     history_ : list
@@ -131,7 +142,7 @@ class LongTermMemoryRegressor(RegressorMixin, LongTermMemoryEnsemble):
         return regressors(seed)
 
     def _score(self) -> TargetScore:
-        return TargetScore(self.loss, average=self.combine == "average")
+        return TargetScore(self.loss, average=averages(self))
 
     def _columns(self) -> list[str]:
         return []

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.utils import _safe_indexing
 
 from .._rows import last_rows, stacked
 from ..experts._validation import Floats
@@ -33,6 +34,7 @@ class SklearnModels:
         return model.without_rows() if isinstance(model, SlidingWindow) else copy.deepcopy(model)
 
     last_rows = staticmethod(last_rows)
+    chosen = staticmethod(_safe_indexing)
     concatenated = staticmethod(stacked)
 
     def predict(self, model: Any, X: Any) -> Floats:

@@ -28,7 +28,8 @@ from ._numbers import (
     Squared,
 )
 from ._own import LARGEST
-from ._targets import FADING, MARGIN, RANGE_GROWTH, LossRange, TargetScore
+from ._seen import FADING, RANGE_GROWTH, SeenRange
+from ._targets import MARGIN, LossRange, TargetScore
 
 __all__ = [
     "CLASS_LOSSES",
@@ -50,6 +51,7 @@ __all__ = [
     "Percentage",
     "Pinball",
     "RegressionLoss",
+    "SeenRange",
     "Squared",
     "TargetScore",
     "brier",

@@ -10,17 +10,10 @@ import numpy as np
 from ..experts._validation import Floats, check_option
 from ._numbers import LOSSES, OutputLosses, RegressionLoss
 from ._own import bounded
+from ._seen import FADING, RANGE_GROWTH, SeenRange
 
 #: Predictions may lie outside the range of the targets by this part of its width.
 MARGIN = 0.5
-
-#: Where the range of losses has not been reached for this many rounds, it has fallen by a factor e.
-RANGE_MEMORY = 100.0
-
-FADING = float(np.exp(-1.0 / RANGE_MEMORY))  #: of the range in a round
-
-#: In one round the range of losses grows at most by this factor, lest one outlier decides it.
-RANGE_GROWTH = 4.0
 
 #: The width of a distribution is taken to be so many median absolute deviations; of a uniform one it would be 4.
 DEVIATIONS_OF_WIDTH = 6.0
@@ -85,6 +78,7 @@ class TargetScore(LossRange):
         self.loss: Any = loss if callable(loss) else LOSSES["squared" if loss == "auto" else loss]
         self.uses_gradient = average and hasattr(self.loss, "gradient")
         super().__init__()
+        self.seen = SeenRange()
         self.low, self.high = np.inf, -np.inf
         self.n_targets, self.mean = 0, 0.0
         self.knew_a_scale = False  #: before the targets that were observed last
@@ -136,3 +130,10 @@ class TargetScore(LossRange):
         anew = not self.knew_a_scale  # predictions were not tamed so far: losses may have been of any size
         self.knew_a_scale = True
         return self._rescaled(losses, anew)
+
+    def rescale_seen(self, losses: Floats) -> Floats:
+        """The losses (n_seen,) of the only experts that were asked in a round, in [0, 1]; learns their range."""
+        if not self.knew_a_scale:
+            self.seen, self.knew_a_scale = SeenRange(), True
+        self.seen = self.seen.widened(losses)
+        return self.seen.rescaled(losses)

@@ -8,10 +8,11 @@ except ImportError:
 from ._estimators import LongTermMemoryClassifier, LongTermMemoryRegressor
 from ._forecaster import LongTermMemoryForecaster
 from ._from_sklearn import FromSklearnClassifier, FromSklearnRegressor
-from ._policy import ExpertPolicy
+from ._policy import BanditPolicy, ExpertPolicy
 from ._selection import ExpertSelectionClassifier, ExpertSelectionRegressor
 
 __all__ = [
+    "BanditPolicy",
     "ExpertPolicy",
     "ExpertSelectionClassifier",
     "ExpertSelectionRegressor",

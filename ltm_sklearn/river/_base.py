@@ -19,11 +19,13 @@ from .._river_models import kind_of, last_step
 from .._round import Issued, Report
 from .._rows import listed
 from .._shown import Shown
-from .._start import check_shared_parameters, fresh_engine
+from .._start import check_query, check_shared_parameters, fresh_engine
+from ..bandits import BanditAlgorithm
 from ..experts import ExpertAlgorithm
 from ..experts._validation import check_count
 from ..losses import ClassScore, TargetScore
 from ..memory import Snapshots
+from ._answered import Answered
 from ._from_sklearn import as_river_model
 from ._in_batches import InBatches
 from ._rows import Rows, checked_weights
@@ -39,7 +41,7 @@ class RiverEnsemble(Shown, base.Ensemble):
     def __init__(
         self,
         models: Iterable[Any],
-        algorithm: ExpertAlgorithm | None = None,
+        algorithm: ExpertAlgorithm | BanditAlgorithm | None = None,
         loss: Any = "auto",
         combine: str = "average",
         memory: Snapshots | str | None = "auto",
@@ -47,6 +49,8 @@ class RiverEnsemble(Shown, base.Ensemble):
         max_pending: int = 10_000,
         record: int | None = None,
         seed: int | None = None,
+        feedback: str = "full",
+        query: int = 1,
     ) -> None:
         super().__init__(as_river_model(model) for model in models)
         self.algorithm = algorithm
@@ -57,7 +61,10 @@ class RiverEnsemble(Shown, base.Ensemble):
         self.max_pending = max_pending
         self.record = record
         self.seed = seed
+        self.feedback = feedback
+        self.query = query
         check_shared_parameters(self)
+        check_query(query, len(self.models))
         check_count("max_pending", max_pending)
         for at, model in enumerate(self.models):
             if not isinstance(model, base.Estimator) or not hasattr(model, "learn_one"):
@@ -127,6 +134,8 @@ class RiverEnsemble(Shown, base.Ensemble):
         self._ensure_started(X)
         issued = self._engine.issue(X, len(X), self._skin)
         issued.check()
+        if self.feedback == "bandit":
+            self._last = Answered(self._engine.n_rounds, self._skin.last_rows(X, len(X)), issued)
         self._engine.warn(issued.reports)
         return issued
 
@@ -135,7 +144,7 @@ class RiverEnsemble(Shown, base.Ensemble):
         rows = Rows([x])
         self._ensure_started(rows)
         self._pending.check_new([id])
-        issued = self._engine.issue(rows, 1, self._skin)
+        issued = self._engine.issue(rows, 1, self._skin, held=self._pending.n_issues + 1)
         issued.check()
         self._pending.hold([id], None, issued)
         self._engine.note(issued.reports)
@@ -177,8 +186,11 @@ class RiverEnsemble(Shown, base.Ensemble):
             X, y, weights = X.chosen(heavy), [y[at] for at in heavy], weights[heavy]
         n_known, engine = self._n_known(), self._engine
         targets = self._targets(y)
+        last: Answered | None = self.__dict__.get("_last")
         if issued is not None:
             issued = issued.recalled(np.array([0]), engine.experts, engine.score.n_outputs)
+        elif last is not None and last.speaks_of(X, engine.n_rounds):
+            issued = last.recalled(engine.experts, engine.score.n_outputs)
         skin = self._skin if weights is None else RiverModels(self._skin.models, self._skin.classes, weights)
         try:
             return engine.learn(X, y, targets, weights, skin, issued=issued)

@@ -13,6 +13,7 @@ from river.utils.dataframe import to_native_frame, to_native_series
 
 from .._one_row import learn_row
 from .._river_models import chances_of
+from .._start import averages
 from ..experts._validation import Floats
 from ..losses import ClassScore, TargetScore
 from ._base import RiverEnsemble
@@ -28,7 +29,8 @@ class LongTermMemoryClassifier(RiverEnsemble, base.MiniBatchClassifier):
     models
         River's classifiers. They stay as they are: copies of them are trained.
     algorithm
-        Any of `ltm_sklearn.experts`. None: `LongTermMemory()`.
+        Any of `ltm_sklearn.experts`. None: `LongTermMemory()`. With `feedback="bandit"` any of `ltm_sklearn.bandits`.
+        None: `LongTermMemoryBandit()`.
     loss
         What the experts are charged: "zero_one" (mistakes), "brier", "log", or a function. "auto" is mistakes and,
         where predictions are averaged, the experts are followed or blended, whichever has been better, and one more
@@ -36,7 +38,7 @@ class LongTermMemoryClassifier(RiverEnsemble, base.MiniBatchClassifier):
     combine
         "average", "leader" or "sample".
     memory
-        "auto", `Snapshots(...)` or None.
+        "auto", `Snapshots(...)` or None. With `feedback="bandit"`, "auto" is None, and snapshots need `merge=None`.
     on_error
         Whether an expert that fails sleeps with a warning ("warn"), or its error is raised, with everything as it was
         before ("raise"); for that, all models are copied in each round, which takes its time.
@@ -45,7 +47,13 @@ class LongTermMemoryClassifier(RiverEnsemble, base.MiniBatchClassifier):
     record
         How many records of rounds to keep in `history_`.
     seed
-        Of the draws of `combine="sample"`.
+        Of the draws, of `combine="sample"` and of whom to ask.
+    feedback
+        Whether all experts are asked in each round ("full"), or only those that the algorithm draws ("bandit"): for
+        models that cost money to ask. All learn in either case. A row that was predicted is not asked about again when
+        it is learned next, or under its id. Labels are then those that have come: no model is asked beforehand.
+    query
+        With `feedback="bandit"`, how many experts are asked in a round.
 
     Examples
     --------
@@ -138,12 +146,14 @@ class LongTermMemoryClassifier(RiverEnsemble, base.MiniBatchClassifier):
     def _start(self, X: Rows) -> None:
         self._classes = self._first_classes()
         super()._start(X)
+        if self.feedback == "bandit":
+            return  # none of them is asked unless it is drawn
         for model in self.models:  # those that were trained before know labels
             with suppress(Exception):  # which will be raised again, and reported, when they are asked in a round
                 self._targets(list(chances_of(model, X[0])))
 
     def _score(self) -> ClassScore:
-        return ClassScore(self.loss, len(self._first_classes()), average=self.combine == "average")
+        return ClassScore(self.loss, len(self._first_classes()), average=averages(self))
 
     def _check_targets(self, y: list[Any]) -> None:
         check_labels(y, self.models)
@@ -176,13 +186,14 @@ class LongTermMemoryRegressor(RiverEnsemble, base.MiniBatchRegressor):
     models
         River's regressors. They stay as they are: copies of them are trained.
     algorithm
-        Any of `ltm_sklearn.experts`. None: `LongTermMemory()`.
+        Any of `ltm_sklearn.experts`. None: `LongTermMemory()`. With `feedback="bandit"` any of `ltm_sklearn.bandits`.
+        None: `LongTermMemoryBandit()`.
     loss
         "auto" (squared), "squared", "absolute", "pinball", or a function.
     combine
         "average", "leader" or "sample".
     memory
-        "auto", `Snapshots(...)` or None.
+        "auto", `Snapshots(...)` or None. With `feedback="bandit"`, "auto" is None, and snapshots need `merge=None`.
     on_error
         Whether an expert that fails sleeps with a warning ("warn"), or its error is raised, with everything as it was
         before ("raise"); for that, all models are copied in each round, which takes its time.
@@ -191,7 +202,13 @@ class LongTermMemoryRegressor(RiverEnsemble, base.MiniBatchRegressor):
     record
         How many records of rounds to keep in `history_`.
     seed
-        Of the draws of `combine="sample"`.
+        Of the draws, of `combine="sample"` and of whom to ask.
+    feedback
+        Whether all experts are asked in each round ("full"), or only those that the algorithm draws ("bandit"): for
+        models that cost money to ask. All learn in either case. A row that was predicted is not asked about again when
+        it is learned next, or under its id. Labels are then those that have come: no model is asked beforehand.
+    query
+        With `feedback="bandit"`, how many experts are asked in a round.
 
     Examples
     --------
@@ -234,7 +251,7 @@ class LongTermMemoryRegressor(RiverEnsemble, base.MiniBatchRegressor):
         return to_native_series(numbers, name=None, like=frame)
 
     def _score(self) -> TargetScore:
-        return TargetScore(self.loss, average=self.combine == "average")
+        return TargetScore(self.loss, average=averages(self))
 
     def _check_targets(self, y: list[Any]) -> None:
         check_numbers(y)

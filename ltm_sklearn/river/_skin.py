@@ -11,6 +11,7 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
+from numpy.typing import NDArray
 
 from .._river_models import chances_of, takes_weights
 from ..experts._validation import Floats
@@ -40,6 +41,10 @@ class RiverModels:
     def last_rows(self, X: Rows, most: int) -> Rows:
         """Copies of the last rows."""
         return Rows(dict(x) if isinstance(x, Mapping) else x for x in X[-most:])  # River also takes text for a row
+
+    def chosen(self, X: Rows, rows: NDArray[np.intp]) -> Rows:
+        """Some of the rows."""
+        return X.chosen(rows.tolist())
 
     def concatenated(self, batches: list[Rows]) -> Rows:
         """Batches as one."""

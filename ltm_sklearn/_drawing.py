@@ -1,0 +1,138 @@
+"""Only the experts that are drawn in a round are asked, and what the others would have lost is never known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from ._models import Expert
+from ._round import Asked, Issued
+from ._weighting import Verdict, Weighting, weighting_of
+from .bandits import BanditAlgorithm, Exp3S
+from .experts import ExpertAlgorithm, LongTermMemory
+from .experts._validation import Floats
+from .losses import ClassScore, TargetScore
+
+
+def fresh_bandit(algorithm: BanditAlgorithm | None) -> BanditAlgorithm:
+    """A bandit algorithm before its first round; None: the default."""
+    return Exp3S() if algorithm is None else clone(algorithm)
+
+
+def fresh_weighting(
+    algorithm: ExpertAlgorithm | BanditAlgorithm | None, feedback: str, query: int, score: ClassScore | TargetScore
+) -> Weighting:
+    """How the experts of a score are weighted."""
+    if feedback == "bandit":
+        return Drawing(fresh_bandit(algorithm), query)
+    return weighting_of(LongTermMemory() if algorithm is None else clone(algorithm), score)
+
+
+@dataclass(frozen=True)
+class DrawnVerdict(Verdict):
+    """What rows cost the experts that were asked about them."""
+
+    chances: Floats  #: (n_experts, n_rows): the probability that each was asked; 0 where it was not
+    mixture: Floats  #: (n_rows, n_outputs): what was issued
+
+    @cached_property
+    def row_losses(self) -> Floats:
+        """(n_experts, n_rows), in the loss's own units; 0 where an expert gave no answer."""
+        losses = np.zeros(self.awake.shape)
+        for seat in np.flatnonzero(self.awake.any(axis=1)).tolist():
+            rows = self.awake[seat]
+            said = self.predictions[seat, rows][np.newaxis]
+            losses[seat, rows] = self.score.losses(self.targets[rows], said, None)[0]
+        return losses
+
+    @cached_property
+    def charged(self) -> Floats:
+        """(n_experts, n_rows): the same but that one who was asked in vain pays for what was issued in its place."""
+        failed = (self.chances > 0.0) & ~self.awake
+        if not failed.any():
+            return self.row_losses
+        return np.where(failed, self.score.mixture_loss(self.targets, self.mixture), self.row_losses)
+
+
+def verdict_of(issued: Issued, score: ClassScore | TargetScore, targets: object, row_weights: Floats) -> Verdict:
+    """What came of what was issued."""
+    # What was issued while nothing was known of the targets' range has not been tamed by it.
+    predictions = score.tame(issued.predictions) if score.learns_range else issued.predictions
+    if issued.chances is None:
+        return Verdict(score, targets, predictions, issued.awake, row_weights)
+    return DrawnVerdict(score, targets, predictions, issued.awake, row_weights, issued.chances, issued.mixture)
+
+
+class Drawing:
+    """A bandit algorithm, which is told the losses of the experts that were drawn.
+
+    Parameters
+    ----------
+    algorithm : BanditAlgorithm
+        Fresh. Its own random numbers are not used: a draw belongs to its round, however often it is asked for.
+    query : int
+        How many experts are asked in a round.
+    """
+
+    def __init__(self, algorithm: BanditAlgorithm, query: int) -> None:
+        self.algorithm, self.query = algorithm, query
+
+    def begin(self, n_experts: int) -> None:
+        self.algorithm._begin(n_experts)
+
+    def draws(self, experts: list[Expert], n_rows: int, randoms: Iterable[np.random.Generator]) -> Asked:
+        """Whom to ask of those who have answers; with one generator for all rows, or one for each."""
+        able = np.array([expert.answers for expert in experts])
+        chances, first = np.zeros((len(able), n_rows)), np.zeros(n_rows, dtype=np.intp)
+        query = min(self.query, int(able.sum()))
+        if query:
+            awake = None if able.all() else able
+            draws = [self.algorithm._draw_with(random, awake, query) for random in randoms]
+            for at, drawn in enumerate(draws):
+                rows = slice(None) if len(draws) == 1 else slice(at, at + 1)
+                chances[drawn.arms, rows] = drawn.chances[:, np.newaxis]
+                first[rows] = drawn.arms[0]
+        return Asked(first, chances)
+
+    def parts(self) -> Floats:
+        return self.algorithm.probabilities[np.newaxis]
+
+    def chosen(self, parts: Floats) -> Floats:
+        return parts[0]
+
+    def learn(self, verdict: Verdict, parts: Floats, mixture: Floats) -> None:
+        assert isinstance(verdict, DrawnVerdict)
+        self._charge(verdict, np.arange(len(verdict.row_weights)), 1.0)
+
+    def learn_rows(self, verdict: Verdict) -> Floats:
+        assert isinstance(verdict, DrawnVerdict)
+        played = np.empty(verdict.awake.T.shape)
+        for at, weight in enumerate(verdict.row_weights.tolist()):
+            played[at] = self.algorithm.probabilities
+            if weight > 0.0:
+                self._charge(verdict, np.array([at]), weight)
+        return played
+
+    def _charge(self, verdict: DrawnVerdict, rows: NDArray[np.intp], weight: float) -> None:
+        """A round of so much weight with these rows, which have one draw in common."""
+        chances = verdict.chances[:, rows].max(axis=1)
+        (arms,) = np.nonzero(chances)
+        if len(arms):  # those that were drawn for a target that comes late may have gone
+            row_weights = verdict.row_weights[rows]
+            losses = verdict.charged[np.ix_(arms, rows)] @ row_weights / row_weights.sum()
+            charged = weight * verdict.score.rescale_seen(losses)
+            self.algorithm.update(arms, charged, probability=chances[arms])
+
+    def prior(self, at: int) -> float:
+        return 1.0 / self.algorithm.n_arms_
+
+    def add(self, share: float | None) -> None:
+        self.algorithm.add_arm()
+
+    def drop(self, at: int) -> None:
+        self.algorithm.drop_arm(at)
