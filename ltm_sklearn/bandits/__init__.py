@@ -5,6 +5,7 @@ Every algorithm has the same few methods: ``draw(n_arms)`` to play, ``update(arm
 """
 
 from ._base import BanditAlgorithm
-from ._exp3 import Exp3S
+from ._exp3 import Exp3, Exp3IX, Exp3S
+from ._ucb import DiscountedUCB, SlidingWindowUCB
 
-__all__ = ["BanditAlgorithm", "Exp3S"]
+__all__ = ["BanditAlgorithm", "DiscountedUCB", "Exp3", "Exp3IX", "Exp3S", "SlidingWindowUCB"]

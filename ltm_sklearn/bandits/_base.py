@@ -243,7 +243,7 @@ class BanditAlgorithm(BaseEstimator, ABC):
 
     def _range_of(self, name: str) -> tuple[float, float]:
         low, high = self._known_range()
-        return (low, high) if name.startswith("loss") else (-high, -low)
+        return (low, high) if name.startswith("loss") else (0.0 - high, 0.0 - low)  # no -0
 
     def _begin(self, n_arms: int) -> None:
         self._check_parameters()

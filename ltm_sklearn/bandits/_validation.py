@@ -16,7 +16,7 @@ Arms = NDArray[np.intp]
 Range = tuple[float, float]
 
 
-def check_table(values: ArrayLike, name: str, n_arms: int | None, first_round: int, known: Range) -> Floats:
+def check_table(values: Any, name: str, n_arms: int | None, first_round: int, known: Range) -> Floats:
     """Losses or rewards of many rounds, (n_rounds, n_arms), in their range."""
     table = as_floats(values, name)
     if table.ndim != 2 or table.shape[1] == 0:
@@ -55,7 +55,7 @@ def check_loss_range(loss_range: Any) -> None:
     """Two numbers in [-1, 1], the first below the second."""
     try:
         low, high = as_floats(loss_range, "loss_range").tolist()
-        fine = -1.0 <= low and low + ROUNDING < high and high <= 1.0
+        fine = low >= -1.0 and low + ROUNDING < high and high <= 1.0
     except (TypeError, ValueError):
         fine = False
     if not fine:
