@@ -6,6 +6,7 @@ Every algorithm has the same few methods: ``draw(n_arms)`` to play, ``update(arm
 
 from ._base import BanditAlgorithm
 from ._exp3 import Exp3, Exp3IX, Exp3S
+from ._lower_bound import LowerBoundAdversary
 from ._ucb import DiscountedUCB, SlidingWindowUCB
 
-__all__ = ["BanditAlgorithm", "DiscountedUCB", "Exp3", "Exp3IX", "Exp3S", "SlidingWindowUCB"]
+__all__ = ["BanditAlgorithm", "DiscountedUCB", "Exp3", "Exp3IX", "Exp3S", "LowerBoundAdversary", "SlidingWindowUCB"]
