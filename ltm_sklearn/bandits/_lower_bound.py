@@ -54,7 +54,7 @@ class LowerBoundAdversary(BaseEstimator):
     The rounds are cut into ``n_segments // 2`` intervals. Before each, copies of the bandit are run from where it
     stands, with random numbers of their own, on losses -1/2 of arm 0 and 0 of all others. If they leave arm 0 often,
     those are the losses of the interval. If not, there is an arm that they hardly ever try, and a stretch in which they
-    try it least: from the start of this to the end of the interval that arm has loss -1, and the bandit does not notice.
+    try it least: from the start of this to the end of the interval that arm has loss -1, unseen by the bandit.
 
     The adversary knows the bandit and its past, but not its draws to come.
 
@@ -75,11 +75,11 @@ class LowerBoundAdversary(BaseEstimator):
     -----
     **What is guaranteed.** An interval has length L = 2T/S (S even); let B = √(LK/2) = √(TK/S). *If arm 0 is left B
     times or more*, in expectation, each time costs 1/2: the regret against arm 0 is at least B/2. *If not*, some other
-    arm i is played less than B/(K - 1) <= 2B/K times. Cut the interval into 2L/B stretches of length B/2: in one of them
-    i is played less than (2B/K)/(2L/B) = B²/(KL) = 1/2 times, so with probability above 1/2 not once. As long as i is
-    not played the losses look the same whether i is good or not, so this is also the probability when i is good from
-    the start of that stretch on; every round of it then costs 1/2 or more, in expectation (1/2)(1/2)(B/2) = B/8. No
-    round has negative regret against the benchmark, "arm 0, then i". So over S/2 intervals
+    arm i is played less than B/(K - 1) <= 2B/K times. Cut the interval into 2L/B stretches of length B/2: in one of
+    them i is played less than (2B/K)/(2L/B) = B²/(KL) = 1/2 times, so with probability above 1/2 not once. As long as
+    i is not played the losses look the same whether i is good or not, so this is also the probability when i is good
+    from the start of that stretch on; every round of it then costs 1/2 or more, in expectation (1/2)(1/2)(B/2) = B/8.
+    No round has negative regret against the benchmark, "arm 0, then i". So over S/2 intervals
 
         E[regret] >= (S/2) B/8 = √(TKS)/16.
 

@@ -120,11 +120,11 @@ class SlidingWindowUCB(_UpperConfidence):
         return _upper_bounds(counts, sums, np.sqrt(spread))
 
     def _next_state(self, state: State, arms: Arms, losses: Floats, chances: Floats) -> State:
-        window = self._current_window(state)
+        window, order = self._current_window(state), np.argsort(arms)  # of those seen together the first leave first
         return {
             **state,
-            "seen": np.append(state["seen"], arms)[-window:],
-            "gains": np.append(state["gains"], self._gains(losses))[-window:],
+            "seen": np.append(state["seen"], arms[order])[-window:],
+            "gains": np.append(state["gains"], self._gains(losses)[order])[-window:],
         }
 
     def _with_newcomer(self, state: State) -> State:
