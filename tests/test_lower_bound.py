@@ -1,5 +1,7 @@
 """The adversary of the lower-bound theorem makes every bandit pay, and cannot make those pay who know."""
 
+import copy
+
 import numpy as np
 import pytest
 from bandit_algorithms import BANDITS
@@ -89,6 +91,19 @@ def test_it_does_not_know_the_draws_to_come(make):
     games = [LowerBoundAdversary(T, S, K, n_simulations=10, random_state=0).play(make(seed)) for seed in range(4)]
     for game in games:
         assert np.array_equal(game.losses[:200], games[0].losses[:200])
+
+
+def test_one_copy_that_drew_as_the_bandit_will_would_give_it_away():
+    taught = Exp3(0.1, 0.5, loss_range=(-1, 0), random_state=0)
+    taught.run(np.tile(np.eye(K)[0] * -1.0, (400, 1)))
+    games = []
+    for seed in range(6):
+        bandit = copy.deepcopy(taught)
+        bandit.random_ = np.random.default_rng(seed)
+        games.append(LowerBoundAdversary(200, 2, K, n_simulations=1, random_state=0).play(bandit))
+    assert len({tuple(game.arms) for game in games}) == 6
+    assert all(np.array_equal(game.losses, games[0].losses) for game in games)
+    assert (games[0].losses == -1.0).any()
 
 
 def test_it_goes_on_from_where_the_bandit_stands():

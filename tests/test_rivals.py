@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from bandit_algorithms import BANDITS, K, assert_distribution, random_losses
+from bandit_algorithms import BANDITS, K, assert_distribution, random_losses, without_kernel
 from pools import for_each, same, snapshot
 
 from ltm_sklearn.bandits import DiscountedUCB, Exp3, Exp3IX, Exp3S, SlidingWindowUCB
@@ -342,6 +342,25 @@ def test_the_best_of_those_awake_is_played():
         assert bandit.draw() == 1
         assert {bandit.draw(awake=[True, False, True, True]) for _ in range(20)} == {2}
         assert {bandit.draw(awake=[True, False, False, False]) for _ in range(20)} == {0}
+
+
+def test_arms_that_have_never_gained_anything_can_sleep_too():
+    for bandit in (SlidingWindowUCB(100, 0.0, random_state=0), DiscountedUCB(1.0, 0.0, random_state=0)):
+        bandit.update(bandit.draw(K, query=K), np.ones(K))
+        assert {bandit.draw(awake=[True, False, True, False]) for _ in range(30)} == {0, 2}
+
+
+def test_no_weight_is_lost_for_ever_without_sharing(monkeypatch):
+    losses = np.ones((2_000, 3))
+    losses[:1_000, 0] = losses[1_000:, 1] = -1.0
+    compiled = Exp3S(0.05, 0.0, 30.0, random_state=0)
+    played = compiled.run(losses)
+    assert np.mean(played[0, 900:1_000] == 0) > 0.9
+    assert np.mean(played[0, -100:] == 1) > 0.9
+    without_kernel(monkeypatch)
+    plain = Exp3S(0.05, 0.0, 30.0, random_state=0)
+    assert np.array_equal(plain.run(losses), played)
+    np.testing.assert_allclose(plain.state_["weights"], compiled.state_["weights"], rtol=1e-6)
 
 
 def test_unseen_arms_come_first_and_in_any_order():
