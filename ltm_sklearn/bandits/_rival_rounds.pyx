@@ -188,7 +188,7 @@ def window_rounds(const double[:, ::1] losses, const double[::1] uniforms, Py_ss
             counts[arm] += 1.0
             sums[arm] += gains[last]
             last += 1
-            while last - first > window:
+            if last - first > window:
                 if seen[first] >= 0:
                     counts[seen[first]] -= 1.0
                     sums[seen[first]] -= gains[first]
