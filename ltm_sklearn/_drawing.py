@@ -13,7 +13,7 @@ from sklearn.base import clone
 from ._models import Expert
 from ._round import Asked, Issued
 from ._weighting import Verdict, Weighting, weighting_of
-from .bandits import BanditAlgorithm, Exp3S
+from .bandits import BanditAlgorithm, LongTermMemoryBandit
 from .experts import ExpertAlgorithm, LongTermMemory
 from .experts._validation import Floats
 from .losses import ClassScore, TargetScore
@@ -21,7 +21,7 @@ from .losses import ClassScore, TargetScore
 
 def fresh_bandit(algorithm: BanditAlgorithm | None) -> BanditAlgorithm:
     """A bandit algorithm before its first round; None: the default."""
-    return Exp3S() if algorithm is None else clone(algorithm)
+    return LongTermMemoryBandit() if algorithm is None else clone(algorithm)
 
 
 def fresh_weighting(

@@ -62,7 +62,7 @@ def bisected(losses, eta, gamma):
 
 
 @pytest.mark.parametrize(
-    ("horizon", "segments", "distinct", "sparsity", "n_arms", "rate"),
+    ("horizon", "n_segments", "n_distinct", "sparsity", "n_arms", "rate"),
     [
         (10**6, 10, 2, 1, 20, 1 / 500),
         (10**10, 2, 2, 1, 5, 2 ** (1 / 3) / (2e10) ** (1 / 3)),
@@ -73,7 +73,7 @@ def bisected(losses, eta, gamma):
     ],
 )
 def test_the_theorems_constants(horizon, segments, distinct, sparsity, n_arms, rate):
-    bandit = SparseLongTermMemory(horizon=horizon, segments=segments, distinct=distinct, sparsity=sparsity)
+    bandit = SparseLongTermMemory(horizon=horizon, n_segments=segments, n_distinct=distinct, sparsity=sparsity)
     constants = bandit._constants(n_arms, 0)
     assert constants.rate == pytest.approx(rate)
     assert constants.rate <= 1 / 500
@@ -84,14 +84,14 @@ def test_the_theorems_constants(horizon, segments, distinct, sparsity, n_arms, r
 
 
 def test_without_arguments_a_million_rounds_are_assumed():
-    known = SparseLongTermMemory(horizon=2**20, segments=102)
+    known = SparseLongTermMemory(horizon=2**20, n_segments=102)
     assert SparseLongTermMemory()._constants(7, 0) == known._constants(7, 0)
     bandit = SparseLongTermMemory(random_state=0)
     assert bandit.run(np.zeros((3, 4))).shape == (1, 3)
 
 
 def test_too_many_switches_for_the_theorem_leave_no_memory():
-    assert SparseLongTermMemory(horizon=1_000, segments=500)._constants(4, 0).floor == 1.0
+    assert SparseLongTermMemory(horizon=1_000, n_segments=500)._constants(4, 0).floor == 1.0
 
 
 def test_free_constants_are_taken_as_given():
@@ -213,10 +213,10 @@ def test_a_newcomer_that_is_good_is_found():
     [
         ({"horizon": 0}, "horizon=0"),
         ({"horizon": 10.0}, "horizon=10.0"),
-        ({"segments": 0}, "segments=0"),
-        ({"segments": 2.5}, "segments=2.5"),
-        ({"distinct": 0}, "distinct=0"),
-        ({"distinct": None}, "distinct=None"),
+        ({"n_segments": 0}, "n_segments=0"),
+        ({"n_segments": 2.5}, "n_segments=2.5"),
+        ({"n_distinct": 0}, "n_distinct=0"),
+        ({"n_distinct": None}, "n_distinct=None"),
         ({"sparsity": -1}, "sparsity=-1"),
         ({"sparsity": True}, "sparsity=True"),
         ({"constants": "loose"}, "constants='loose'"),
@@ -287,7 +287,7 @@ def test_a_chance_of_next_to_nothing_does_no_harm(barrier):
 
 COMPILED = {
     "paper": SparseLongTermMemory,
-    "paper(horizon)": lambda **k: SparseLongTermMemory(horizon=10**6, segments=5, **k),
+    "paper(horizon)": lambda **k: SparseLongTermMemory(horizon=10**6, n_segments=5, **k),
     "free": lambda **k: SparseLongTermMemory(constants="free", **k),
     "free(hot)": lambda **k: SparseLongTermMemory(constants="free", rate=0.5, barrier=0.1, floor=1e-3, **k),
     "free(no barrier)": lambda **k: SparseLongTermMemory(constants="free", rate=0.1, barrier=0.0, floor=0.1, **k),

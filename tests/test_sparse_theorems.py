@@ -161,7 +161,7 @@ def at(bandit, losses, confidence):
 def some_states(n_arms, n_states, seed=0):
     rng = np.random.default_rng(seed)
     for spread in np.logspace(0, 9, n_states):
-        bandit = started(SparseLongTermMemory(horizon=10**6, segments=10, random_state=0), n_arms)
+        bandit = started(SparseLongTermMemory(horizon=10**6, n_segments=10, random_state=0), n_arms)
         floor = bandit._constants(n_arms, 0).floor
         confidence = np.where(rng.random(n_arms) < 0.5, floor, rng.uniform(floor, 1.0, n_arms))
         yield at(bandit, rng.normal(size=n_arms) * spread, confidence)
@@ -294,11 +294,11 @@ def regrets(losses, good, arms):
 SETTINGS = [(400_000, 2, 6, 1), (400_000, 2, 6, 2), (1_000_000, 3, 4, 2)]
 
 
-@pytest.mark.parametrize(("n_rounds", "n_arms", "segments", "sparsity"), SETTINGS)
+@pytest.mark.parametrize(("n_rounds", "n_arms", "n_segments", "sparsity"), SETTINGS)
 def test_mean_regret_is_below_the_theorem_with_its_constants(n_rounds, n_arms, segments, sparsity):
     losses, good = returning(n_rounds, n_arms, segments, sparsity)
     bandit = SparseLongTermMemory(
-        horizon=n_rounds, segments=segments, distinct=2, sparsity=sparsity, constants="paper", random_state=0
+        horizon=n_rounds, n_segments=segments, n_distinct=2, sparsity=sparsity, constants="paper", random_state=0
     )
     constants = bandit._constants(n_arms, 0)
     assert constants.rate == constants.bias == constants.exploration == 1 / 500
@@ -319,7 +319,7 @@ def test_mean_of_the_masters_regret_is_below_its_lemma():
     losses, _ = returning(n_rounds, n_arms, 6, 1)
     totals = []
     for seed in range(6):
-        bandit = SparseLongTermMemory(horizon=n_rounds, segments=6, random_state=seed)
+        bandit = SparseLongTermMemory(horizon=n_rounds, n_segments=6, random_state=seed)
         bandit.run(losses)
         totals.append(-bandit.state_["losses"])
     eta, gamma = 1 / 500, 200 * n_arms**2
@@ -367,7 +367,7 @@ def test_the_hybrid_is_stable():
 
 def test_memory_pays_where_arms_return():
     losses, good = returning(30_000, 10, 12, 1)
-    remembering = SparseLongTermMemory(horizon=30_000, segments=12, constants="free", random_state=0)
+    remembering = SparseLongTermMemory(horizon=30_000, n_segments=12, constants="free", random_state=0)
     with_memory = regrets(losses, good, remembering.run(losses, n_seeds=5)).mean()
     without = min(
         regrets(losses, good, SparseHybrid(rate=rate, barrier=barrier, random_state=0).run(losses, n_seeds=5)).mean()

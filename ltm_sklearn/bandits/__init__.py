@@ -5,8 +5,21 @@ Every algorithm has the same few methods: ``draw(n_arms)`` to play, ``update(arm
 """
 
 from ._base import BanditAlgorithm
-from ._exp3 import Exp3S
+from ._exp3 import Exp3, Exp3IX, Exp3S
 from ._long_term_memory_bandit import LongTermMemoryBandit
+from ._lower_bound import LowerBoundAdversary
 from ._sparse import SparseHybrid, SparseLongTermMemory
+from ._ucb import DiscountedUCB, SlidingWindowUCB
 
-__all__ = ["BanditAlgorithm", "Exp3S", "LongTermMemoryBandit", "SparseHybrid", "SparseLongTermMemory"]
+__all__ = [
+    "BanditAlgorithm",
+    "DiscountedUCB",
+    "Exp3",
+    "Exp3IX",
+    "Exp3S",
+    "LongTermMemoryBandit",
+    "LowerBoundAdversary",
+    "SlidingWindowUCB",
+    "SparseHybrid",
+    "SparseLongTermMemory",
+]

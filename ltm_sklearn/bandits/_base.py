@@ -60,6 +60,14 @@ class BanditAlgorithm(BaseEstimator, ABC):
     def _check_parameters(self) -> None:
         """Raise a ValueError that names a parameter outside its domain."""
 
+    def _known_range(self) -> tuple[float, float]:
+        """The lowest and the highest loss that can come, within [-1, 1]."""
+        return -1.0, 1.0
+
+    def _awake_distribution(self, state: State, awake: NDArray[np.bool_]) -> Floats:
+        """The probabilities when some arms sleep."""
+        return restrict(self._distribution(state), awake.astype(np.float64))
+
     def _with_newcomer(self, state: State) -> State:
         """The state with one arm more, the last, of which nothing is known."""
         newcomer = self._initial_state(self.n_arms_ + 1)
@@ -136,7 +144,8 @@ class BanditAlgorithm(BaseEstimator, ABC):
         if (loss is None) == (reward is None):
             raise ValueError("update takes either a loss or a reward")
         arms = check_arms(arm, self.n_arms_)
-        seen = check_seen(reward if loss is None else loss, "reward" if loss is None else "loss", arms, self.n_rounds_)
+        given, name = (reward, "reward") if loss is None else (loss, "loss")
+        seen = check_seen(given, name, arms, self.n_rounds_, self._range_of(name))
         self._check_horizon(1)
         if probability is not None:
             chances = check_probabilities(probability, arms)
@@ -170,7 +179,7 @@ class BanditAlgorithm(BaseEstimator, ABC):
         if not self._has_started():
             self._check_parameters()
         given, name = (rewards, "rewards") if losses is None else (losses, "losses")
-        table = check_table(given, name, getattr(self, "n_arms_", None), self.n_rounds_)
+        table = check_table(given, name, getattr(self, "n_arms_", None), self.n_rounds_, self._range_of(name))
         self._check_horizon(len(table))
         if losses is None:
             table = -table
@@ -195,7 +204,9 @@ class BanditAlgorithm(BaseEstimator, ABC):
     def drop_arm(self, arm: int) -> None:
         """Remove an arm; those behind it move up by one."""
         self._check_started("drop_arm")
-        (index,) = check_arms(arm, self.n_arms_).tolist()
+        if np.ndim(arm):
+            raise ValueError(f"arm={arm!r}: arms are dropped one at a time")
+        index = int(check_arms(arm, self.n_arms_)[0])
         if self.n_arms_ == 1:
             raise ValueError("the last arm cannot be dropped")
         self.state_ = self._without(self.state_, index)
@@ -215,8 +226,8 @@ class BanditAlgorithm(BaseEstimator, ABC):
 
     def _draw_with(self, random: np.random.Generator, awake: NDArray[np.bool_] | None, query: int) -> Draw:
         """A draw with these random numbers; changes nothing else."""
-        own = self._distribution(self.state_)
-        played = own if awake is None else restrict(own, awake.astype(np.float64))
+        state = self.state_
+        played = self._distribution(state) if awake is None else self._awake_distribution(state, awake)
         return _joined_by_others(pick(played, random.random()), played, awake, query, random)
 
     def _has_started(self) -> bool:
@@ -241,6 +252,10 @@ class BanditAlgorithm(BaseEstimator, ABC):
             raise ValueError("n_arms is needed before the first round")
         check_count("n_arms", n_arms)
         return int(n_arms)
+
+    def _range_of(self, name: str) -> tuple[float, float]:
+        low, high = self._known_range()
+        return (low, high) if name.startswith("loss") else (0.0 - high, 0.0 - low)  # no -0
 
     def _begin(self, n_arms: int) -> None:
         self._check_parameters()
@@ -284,10 +299,14 @@ def pick(chances: Floats, uniform: float) -> int:
     return min(int(np.searchsorted(levels, uniform * levels[-1], side="right")), len(levels) - 1)
 
 
+#: No estimate divides by less, so that none is infinite whatever probability a log states.
+SMALLEST_CHANCE = 1e-100
+
+
 def importance_weighted(n_arms: int, arms: Arms, losses: Floats, chances: Floats) -> Floats:
     """Estimates ``ℓ(i)/p(i)`` of the losses of all arms, 0 where nothing was seen: right in the mean."""
     estimates = np.zeros(n_arms)
-    estimates[arms] = losses / chances
+    estimates[arms] = losses / np.maximum(chances, SMALLEST_CHANCE)
     return estimates
 
 

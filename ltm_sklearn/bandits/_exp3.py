@@ -1,39 +1,312 @@
-"""Exp3 and Exp3.S: exponential weights on importance-weighted gains."""
+"""Exp3, Exp3.S and Exp3-IX: exponential weights on importance-weighted gains or losses."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any
 
 import numpy as np
 
-from ..experts._base import State
+from ..experts._base import TINY, State, normalise, softmax
 from ..experts._validation import Floats, check_number
-from ._base import BanditAlgorithm, importance_weighted
+from ._base import SMALLEST_CHANCE, importance_weighted
+from ._scaled import LARGEST_RATE, ScaledBandit, check_segments
 from ._validation import Arms
 
+#: An exponent beyond this lifts even the smallest weight, TINY, to what all others have together.
+LARGEST_EXPONENT = float(-np.log(TINY))
 
-class Exp3S(BanditAlgorithm):
-    """Placeholder, to be completed."""
 
-    def __init__(self, exploration: float = 0.05, switching: float = 1e-3, *, random_state: Any = None) -> None:
+class _ExponentialGains(ScaledBandit):
+    """Weights ``w(i) ∝ exp(rate · G(i))`` for sums G of estimated gains, which are kept as they are."""
+
+    rate: float | None
+    exploration: float | None
+
+    @abstractmethod
+    def _settings(self, state: State) -> tuple[float, float]:
+        """The exploration and the rate of the coming round."""
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_number("rate", self.rate, 0.0, LARGEST_RATE, low_open=True)
+
+    def _initial_state(self, n_arms: int) -> State:
+        return {"gains": np.zeros(n_arms)}
+
+    def _weights(self, state: State) -> Floats:
+        _, rate = self._settings(state)
+        return softmax(rate * (state["gains"] - state["gains"].max()))
+
+    def _with_newcomer(self, state: State) -> State:
+        """The newcomer's weight is the mean of the others', so that it gets 1/K of the whole."""
+        gains, (_, rate) = state["gains"], self._settings(state)
+        mean = gains.max() + np.log(np.exp(rate * (gains - gains.max())).mean()) / rate
+        return {**state, "gains": np.append(gains, mean)}
+
+
+class Exp3(_ExponentialGains):
+    """Exp3 (Auer, Cesa-Bianchi, Freund and Schapire 2002): competes with the best single arm.
+
+    Parameters
+    ----------
+    exploration : float, optional
+        Part γ of the draws that is uniform, in (0, 1]. None: ``min(1, √(K ln K / ((e - 1) T)))``.
+    rate : float, optional
+        Learning rate. None: ``γ/K``, which the regret bound is for.
+    horizon : int, optional
+        Number T of rounds, for settings that are None; more raise a ValueError. None: the smallest power of two above
+        the number of rounds so far.
+    loss_range : tuple of two floats, default=(-1, 1)
+        The lowest and the highest loss that can come; gains are ``(high - loss)/(high - low)``.
+    random_state : int, RandomState or None
+        For the draws.
+
+    Notes
+    -----
+    ``p(i) = (1 - γ) w(i) + γ/K`` is played, and ``w(i)`` is multiplied by ``exp(rate · gain/p(i))`` for the arm that
+    was drawn. With K arms, T rounds and the settings above, the expected regret in gains is at most
+    ``2 √((e - 1) T K ln K)``; in losses that times ``high - low``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ltm_sklearn.bandits import Exp3
+    >>> losses = np.zeros((2000, 5))
+    >>> losses[:, 3] = -1
+    >>> played = Exp3(loss_range=(-1, 0), random_state=0).run(losses)
+    >>> np.bincount(played[0, -100:], minlength=5).argmax()
+    np.int64(3)
+    """
+
+    def __init__(
+        self,
+        exploration: float | None = None,
+        rate: float | None = None,
+        *,
+        horizon: int | None = None,
+        loss_range: tuple[float, float] = (-1, 1),
+        random_state: Any = None,
+    ) -> None:
         self.exploration = exploration
-        self.switching = switching
+        self.rate = rate
+        self.horizon = horizon
+        self.loss_range = loss_range
         self.random_state = random_state
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_number("exploration", self.exploration, 0.0, 1.0, low_open=True)
+
+    def _settings(self, state: State) -> tuple[float, float]:
+        n_arms, exploration = len(state["gains"]), self.exploration
+        if exploration is None:
+            complexity = n_arms * np.log(max(n_arms, 2)) / (np.e - 1.0)
+            exploration = min(1.0, float(np.sqrt(complexity / self._assumed_horizon(state))))
+        return exploration, exploration / n_arms if self.rate is None else self.rate
+
+    def _distribution(self, state: State) -> Floats:
+        exploration, _ = self._settings(state)
+        weights = self._weights(state)
+        return (1.0 - exploration) * weights + exploration / len(weights)
+
+    def _next_state(self, state: State, arms: Arms, losses: Floats, chances: Floats) -> State:
+        estimates = importance_weighted(len(state["gains"]), arms, self._gains(losses), chances)
+        return {**state, "gains": state["gains"] + estimates}
+
+    def _compiled_rounds(self, kernel: Any, state: State, losses: Floats, uniforms: Floats, played: Arms) -> State:
+        exploration, rate = self._settings(state)
+        gains = state["gains"].copy()
+        kernel.exponential_rounds(
+            losses, uniforms, played, gains, rate, exploration, 0.0, 0.0, SMALLEST_CHANCE, *self._known_range()
+        )
+        return {**state, "gains": gains}
+
+
+class Exp3IX(_ExponentialGains):
+    """Exp3-IX (Neu 2015): exponential weights on losses with implicit exploration, for regret with high probability.
+
+    Parameters
+    ----------
+    exploration : float, optional
+        Implicit exploration γ >= 0: the loss of the arm drawn is divided by ``p + γ``. None: half the rate.
+    rate : float, optional
+        Learning rate. None: ``√(2 ln K / (K T))``.
+    horizon : int, optional
+        Number T of rounds to come, for a rate that is None. None: the smallest power of two above the number of rounds
+        so far.
+    loss_range : tuple of two floats, default=(-1, 1)
+        The lowest and the highest loss that can come; the rule's losses are ``(loss - low)/(high - low)``.
+    random_state : int, RandomState or None
+        For the draws.
+
+    Notes
+    -----
+    ``p(i) ∝ exp(-rate · L(i))`` is played; L are the sums of the estimated losses. With the settings above, and losses
+    in [0, 1], the regret is with probability 1 - δ at most ``2 √(2KT ln K) + (√(2KT / ln K) + 1) ln(2/δ)``; in losses
+    as they come that times ``high - low``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ltm_sklearn.bandits import Exp3IX
+    >>> losses = np.ones((2000, 5))
+    >>> losses[:, 3] = 0
+    >>> played = Exp3IX(loss_range=(0, 1), random_state=0).run(losses)
+    >>> np.bincount(played[0, -100:], minlength=5).argmax()
+    np.int64(3)
+    """
+
+    def __init__(
+        self,
+        exploration: float | None = None,
+        rate: float | None = None,
+        *,
+        horizon: int | None = None,
+        loss_range: tuple[float, float] = (-1, 1),
+        random_state: Any = None,
+    ) -> None:
+        self.exploration = exploration
+        self.rate = rate
+        self.horizon = horizon
+        self.loss_range = loss_range
+        self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_number("exploration", self.exploration, 0.0, np.inf, high_open=True)
+
+    def _settings(self, state: State) -> tuple[float, float]:
+        n_arms, rate = len(state["gains"]), self.rate
+        if rate is None:
+            rate = float(np.sqrt(2.0 * np.log(max(n_arms, 2)) / (n_arms * self._assumed_horizon(state))))
+        return rate / 2.0 if self.exploration is None else self.exploration, rate
+
+    def _distribution(self, state: State) -> Floats:
+        return self._weights(state)
+
+    def _next_state(self, state: State, arms: Arms, losses: Floats, chances: Floats) -> State:
+        """A loss is a gain of one less than (high - loss)/(high - low): the sums only fall."""
+        exploration, _ = self._settings(state)
+        estimates = importance_weighted(len(state["gains"]), arms, self._gains(losses) - 1.0, chances + exploration)
+        return {**state, "gains": state["gains"] + estimates}
+
+    def _compiled_rounds(self, kernel: Any, state: State, losses: Floats, uniforms: Floats, played: Arms) -> State:
+        exploration, rate = self._settings(state)
+        gains = state["gains"].copy()
+        kernel.exponential_rounds(
+            losses, uniforms, played, gains, rate, 0.0, exploration, 1.0, SMALLEST_CHANCE, *self._known_range()
+        )
+        return {**state, "gains": gains}
+
+
+class Exp3S(ScaledBandit):
+    """Exp3.S (Auer, Cesa-Bianchi, Freund and Schapire 2002): Exp3 with sharing, competes with sequences of arms.
+
+    Parameters
+    ----------
+    exploration : float, optional
+        Part γ of the draws that is uniform, in (0, 1]. None: with ``n_segments`` S,
+        ``min(1, √(K (S ln(K T) + e) / ((e - 1) T)))``; without, ``min(1, √(K ln(K T) / T))``.
+    switching : float, optional
+        Sharing α in [0, 1]: in each round every arm receives ``e α/K`` of all weight. None: ``1/T``.
+    rate : float, optional
+        Learning rate. None: ``γ/K``, which the regret bound is for.
+    n_segments : int, optional
+        Number S of segments of the sequence to compete with.
+    horizon : int, optional
+        Number T of rounds, for settings that are None; more raise a ValueError. None: the smallest power of two above
+        the number of rounds so far.
+    loss_range : tuple of two floats, default=(-1, 1)
+        The lowest and the highest loss that can come; gains are ``(high - loss)/(high - low)``.
+    random_state : int, RandomState or None
+        For the draws.
+
+    Notes
+    -----
+    As Exp3, with ``w(i) <- w(i) exp(rate · gain/p(i) [i drawn]) + e α/K Σ_j w(j)``. With the settings above, the
+    expected regret in gains against any sequence of S segments is at most ``2 √((e - 1) K T (S ln(K T) + e))``, and
+    where S is not told ``S √(K T ln(K T)) + 2e √(K T / ln(K T))``; in losses that times ``high - low``.
+
+    Weights are kept as they are, not their logarithms: none falls below 1e-300 of the whole, and no round multiplies
+    one by more than 1e300. At the settings above no weight comes near either.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ltm_sklearn.bandits import Exp3S
+    >>> losses = np.zeros((4000, 5))
+    >>> losses[:2000, 3] = losses[2000:, 1] = -1
+    >>> played = Exp3S(n_segments=2, horizon=4000, loss_range=(-1, 0), random_state=0).run(losses)
+    >>> [int(np.bincount(played[0, t - 100 : t], minlength=5).argmax()) for t in (2000, 4000)]
+    [3, 1]
+    """
+
+    def __init__(
+        self,
+        exploration: float | None = None,
+        switching: float | None = None,
+        rate: float | None = None,
+        *,
+        n_segments: int | None = None,
+        horizon: int | None = None,
+        loss_range: tuple[float, float] = (-1, 1),
+        random_state: Any = None,
+    ) -> None:
+        self.exploration = exploration
+        self.switching = switching
+        self.rate = rate
+        self.n_segments = n_segments
+        self.horizon = horizon
+        self.loss_range = loss_range
+        self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_number("exploration", self.exploration, 0.0, 1.0, low_open=True)
         check_number("switching", self.switching, 0.0, 1.0)
+        check_number("rate", self.rate, 0.0, LARGEST_RATE, low_open=True)
+        check_segments(self.n_segments)
+
+    def _settings(self, state: State) -> tuple[float, float, float]:
+        """The exploration, the rate, and what each arm receives of all weight."""
+        n_arms, horizon = len(state["weights"]), self._assumed_horizon(state)
+        exploration = self.exploration
+        if exploration is None:
+            complexity = np.log(max(n_arms * horizon, 2))
+            if self.n_segments is not None:
+                complexity = (self.n_segments * complexity + np.e) / (np.e - 1.0)
+            exploration = min(1.0, float(np.sqrt(n_arms * complexity / horizon)))
+        rate = exploration / n_arms if self.rate is None else self.rate
+        return exploration, rate, np.e * (1.0 / horizon if self.switching is None else self.switching) / n_arms
 
     def _initial_state(self, n_arms: int) -> State:
         return {"weights": np.full(n_arms, 1.0 / n_arms)}
 
     def _distribution(self, state: State) -> Floats:
+        exploration, *_ = self._settings(state)
         weights = state["weights"]
-        return (1.0 - self.exploration) * weights + self.exploration / len(weights)
+        return (1.0 - exploration) * weights + exploration / len(weights)
 
     def _next_state(self, state: State, arms: Arms, losses: Floats, chances: Floats) -> State:
+        _, rate, share = self._settings(state)
+        estimates = importance_weighted(len(state["weights"]), arms, self._gains(losses), chances)
+        grown = state["weights"] * np.exp(np.minimum(rate * estimates, LARGEST_EXPONENT))
+        return {**state, "weights": np.maximum(normalise(grown + share), TINY)}
+
+    def _with_newcomer(self, state: State) -> State:
         n_arms = len(state["weights"])
-        gains = importance_weighted(n_arms, arms, (1.0 - losses) / 2.0, chances)
-        grown = state["weights"] * np.exp(self.exploration / n_arms * gains)
-        grown = grown / grown.sum()
-        return {**state, "weights": (1.0 - self.switching) * grown + self.switching / n_arms}
+        return {**state, "weights": np.append(state["weights"] * n_arms, 1.0) / (n_arms + 1)}
+
+    def _without(self, state: State, arm: int) -> State:
+        left = super()._without(state, arm)
+        return {**left, "weights": np.maximum(normalise(left["weights"]), TINY)}
+
+    def _compiled_rounds(self, kernel: Any, state: State, losses: Floats, uniforms: Floats, played: Arms) -> State:
+        exploration, rate, share = self._settings(state)
+        weights = state["weights"].copy()
+        limits = SMALLEST_CHANCE, LARGEST_EXPONENT, TINY
+        kernel.sharing_rounds(
+            losses, uniforms, played, weights, rate, exploration, share, *limits, *self._known_range()
+        )
+        return {**state, "weights": weights}

@@ -140,9 +140,9 @@ class SparseLongTermMemory(HybridBandit):
     horizon : int, optional
         Number of rounds T; more raise a ValueError. None: the constants are those of a million (2^20) rounds, and
         there is no end.
-    segments : int, optional
+    n_segments : int, optional
         In at most how many segments S one arm at a time is good. None: the cube root of T.
-    distinct : int, default=2
+    n_distinct : int, default=2
         At most how many arms n are ever good.
     sparsity : int, default=1
         How many losses ρ of a round at most are not 0.
@@ -183,7 +183,7 @@ class SparseLongTermMemory(HybridBandit):
     >>> from ltm_sklearn.bandits import SparseHybrid, SparseLongTermMemory
     >>> good = 3 + np.arange(20_000) // 2_000 % 2
     >>> losses = -np.eye(10)[good]
-    >>> remembering = SparseLongTermMemory(horizon=20_000, segments=10, constants="free", random_state=0)
+    >>> remembering = SparseLongTermMemory(horizon=20_000, n_segments=10, constants="free", random_state=0)
     >>> float(np.mean(remembering.run(losses, n_seeds=5) == good).round(1))
     0.8
     >>> float(np.mean(SparseHybrid(barrier=1.0, random_state=0).run(losses, n_seeds=5) == good).round(1))
@@ -194,8 +194,8 @@ class SparseLongTermMemory(HybridBandit):
         self,
         *,
         horizon: int | None = None,
-        segments: int | None = None,
-        distinct: int = 2,
+        n_segments: int | None = None,
+        n_distinct: int = 2,
         sparsity: int = 1,
         constants: str = "paper",
         rate: float | None = None,
@@ -204,8 +204,8 @@ class SparseLongTermMemory(HybridBandit):
         random_state: Any = None,
     ) -> None:
         self.horizon = horizon
-        self.segments = segments
-        self.distinct = distinct
+        self.n_segments = n_segments
+        self.n_distinct = n_distinct
         self.sparsity = sparsity
         self.constants = constants
         self.rate = rate
@@ -215,9 +215,9 @@ class SparseLongTermMemory(HybridBandit):
 
     def _check_parameters(self) -> None:
         check_horizon(self.horizon)
-        if self.segments is not None:
-            check_count("segments", self.segments)
-        check_count("distinct", self.distinct)
+        if self.n_segments is not None:
+            check_count("n_segments", self.n_segments)
+        check_count("n_distinct", self.n_distinct)
         check_count("sparsity", self.sparsity)
         check_option("constants", self.constants, ("paper", "free"))
         if self.constants == "paper":
@@ -231,8 +231,8 @@ class SparseLongTermMemory(HybridBandit):
     def _constants(self, n_arms: int, rounds: Any) -> Constants:
         paper = self.constants == "paper"
         T = self.horizon or ASSUMED_HORIZON
-        S = min(self.segments or round(T ** (1 / 3)), T)
-        n, rho = min(self.distinct, S, n_arms), min(self.sparsity, n_arms)
+        S = min(self.n_segments or round(T ** (1 / 3)), T)
+        n, rho = min(self.n_distinct, S, n_arms), min(self.sparsity, n_arms)
         rate, barrier, floor = self.rate, self.barrier, self.floor
         if rate is None:
             rate = max((S / (rho**2 * n * T)) ** (1 / 3), np.sqrt(np.log(max(n_arms, 2)) / (T * rho)))

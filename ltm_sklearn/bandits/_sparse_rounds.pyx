@@ -7,6 +7,8 @@ with one logarithm most times.
 
 from libc.math cimport exp, fabs, log
 
+from ._draws cimport pick
+
 import numpy as np
 
 cdef double LEAST_CHANCE = 1e-100
@@ -95,7 +97,7 @@ def play(const double[:, ::1] losses, const double[::1] uniforms, Py_ssize_t[::1
     """Play all rounds; what is of arms is changed in place, and the last multiplier returned."""
     cdef Py_ssize_t n_rounds = losses.shape[0], n_arms = losses.shape[1], t, i, arm
     cdef double[::1] p = np.empty(n_arms), levels = np.empty(n_arms), inner = np.zeros(n_arms), beyond = np.empty(n_arms)
-    cdef double total, level, target, estimate, mixture, regret, inverse, led_with = -1.0
+    cdef double total, level, estimate, mixture, regret, inverse, led_with = -1.0
     with nogil:
         for t in range(n_rounds):
             total = 0.0
@@ -107,10 +109,7 @@ def play(const double[:, ::1] losses, const double[::1] uniforms, Py_ssize_t[::1
                 p[i] /= total
                 level += (1.0 - exploration) * p[i] + exploration / n_arms
                 levels[i] = level
-            target = uniforms[t] * level
-            arm = 0
-            while arm < n_arms - 1 and not levels[arm] > target:
-                arm += 1
+            arm = pick(&levels[0], n_arms, uniforms[t])
             played[t] = arm
 
             estimate = (1.0 - exploration) * p[arm] + exploration / n_arms

@@ -13,32 +13,53 @@ from ..experts._validation import ROUNDING, Floats, as_floats
 Arms = NDArray[np.intp]
 
 
-def check_table(values: ArrayLike, name: str, n_arms: int | None, first_round: int) -> Floats:
-    """Losses or rewards of many rounds, (n_rounds, n_arms), in [-1, 1]."""
+Range = tuple[float, float]
+
+
+def check_table(values: Any, name: str, n_arms: int | None, first_round: int, known: Range) -> Floats:
+    """Losses or rewards of many rounds, (n_rounds, n_arms), in their range."""
     table = as_floats(values, name)
     if table.ndim != 2 or table.shape[1] == 0:
         raise ValueError(f"{name} must have one column per arm, shape (n_rounds, n_arms); got shape {table.shape}")
     if n_arms is not None and table.shape[1] != n_arms:
         raise ValueError(f"{name} have {table.shape[1]} arms, but this bandit runs over {n_arms}")
-    inside = np.abs(table) <= 1.0 + ROUNDING
+    low, high = known
+    inside = (table >= low - ROUNDING) & (table <= high + ROUNDING)
     if not inside.all():  # NaN is outside
         at, arm = np.argwhere(~inside)[0]
         raise ValueError(
-            f"{name} must lie in [-1, 1]: round {first_round + at}, arm {arm} has {float(table[at, arm])!r} "
+            f"{name} must lie in {_named(known)}: round {first_round + at}, arm {arm} has {float(table[at, arm])!r} "
             "(rounds and arms are counted from 0)"
         )
-    return np.ascontiguousarray(np.clip(table, -1.0, 1.0))
+    return np.ascontiguousarray(np.clip(table, low, high))
 
 
-def check_seen(values: Any, name: str, arms: Arms, round_: int) -> Floats:
-    """The losses or rewards of the arms that were drawn, in [-1, 1]."""
+def check_seen(values: Any, name: str, arms: Arms, round_: int, known: Range) -> Floats:
+    """The losses or rewards of the arms that were drawn, in their range."""
+    low, high = known
     seen = np.atleast_1d(as_floats(values, name))
     if seen.shape != arms.shape:
         raise ValueError(f"{name} has shape {seen.shape} for {len(arms)} arms: one number for each arm is needed")
     for arm, value in zip(arms.tolist(), seen.tolist(), strict=True):
-        if not abs(value) <= 1.0 + ROUNDING:  # NaN is outside
-            raise ValueError(f"{name} must lie in [-1, 1]: round {round_}, arm {arm} has {value!r}")
-    return np.clip(seen, -1.0, 1.0)
+        if not low - ROUNDING <= value <= high + ROUNDING:  # NaN is outside
+            raise ValueError(f"{name} must lie in {_named(known)}: round {round_}, arm {arm} has {value!r}")
+    return np.clip(seen, low, high)
+
+
+def _named(known: Range) -> str:
+    low, high = known
+    return f"[{low:g}, {high:g}]{'' if known == (-1.0, 1.0) else ' (loss_range)'}"
+
+
+def check_loss_range(loss_range: Any) -> None:
+    """Two numbers in [-1, 1], the first below the second."""
+    try:
+        low, high = as_floats(loss_range, "loss_range").tolist()
+        fine = low >= -1.0 and low + ROUNDING < high and high <= 1.0
+    except (TypeError, ValueError):
+        fine = False
+    if not fine:
+        raise ValueError(f"loss_range={loss_range!r} must be the lowest and the highest loss, within [-1, 1]")
 
 
 def check_arms(arm: Any, n_arms: int) -> Arms:

@@ -1,0 +1,238 @@
+"""Upper confidence bounds for arms that change: over a sliding window, and with discounts."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..experts._base import TINY, State
+from ..experts._validation import Floats, check_count, check_number
+from ._scaled import LARGEST_RATE, ScaledBandit, check_segments
+from ._validation import Arms
+
+#: Upper bounds that differ by less are tied.
+ROUNDING_OF_BOUND = 1e-9
+
+#: Where an arm that was seen has been dropped since.
+GONE = -1
+
+
+class _UpperConfidence(ScaledBandit):
+    """Play the arm with the largest mean gain plus width; arms of which nothing is known come first; ties are even."""
+
+    exploration: float
+    n_segments: int | None
+
+    @abstractmethod
+    def _upper_bounds(self, state: State) -> Floats:
+        """One for each arm; infinite if nothing is known of it."""
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_number("exploration", self.exploration, 0.0, LARGEST_RATE)
+        check_segments(self.n_segments)
+
+    def _assumed_changes(self) -> int:
+        return max((self.n_segments or 1) - 1, 1)
+
+    def _distribution(self, state: State) -> Floats:
+        return _even_among_largest(self._upper_bounds(state))
+
+    def _awake_distribution(self, state: State, awake: NDArray[np.bool_]) -> Floats:
+        return _even_among_largest(np.where(awake, self._upper_bounds(state), -np.inf))
+
+
+class SlidingWindowUCB(_UpperConfidence):
+    """Sliding-window UCB (Garivier and Moulines 2008): means and widths over the last few losses seen.
+
+    Parameters
+    ----------
+    window : int, optional
+        Number τ of losses that count, the last ones. None: ``2 √(T ln T / Υ)``, Υ being the number of changes.
+    exploration : float, default=0.5
+        ξ in the width ``√(ξ ln(min(t, τ)) / N)`` of an arm of which N losses count; the regret bound is for ξ > 1/2.
+    n_segments : int, optional
+        Number Υ + 1 of segments to expect, for a window that is None. None: 2.
+    horizon : int, optional
+        Number T of rounds, for a window that is None; more raise a ValueError. None: the smallest power of two above
+        the number of rounds so far; the window grows with it.
+    loss_range : tuple of two floats, default=(-1, 1)
+        The lowest and the highest loss that can come; gains are ``(high - loss)/(high - low)``.
+    random_state : int, RandomState or None
+        For ties.
+
+    Notes
+    -----
+    An arm of which no loss is in the window is played first. A round in which several arms are seen puts each into the
+    window. ``draw`` and ``update`` take time in proportion to the window, ``run`` does not.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ltm_sklearn.bandits import SlidingWindowUCB
+    >>> losses = np.zeros((4000, 5))
+    >>> losses[:2000, 3] = losses[2000:, 1] = -1
+    >>> played = SlidingWindowUCB(500, loss_range=(-1, 0), random_state=0).run(losses)
+    >>> [int(np.bincount(played[0, t - 100 : t], minlength=5).argmax()) for t in (2000, 4000)]
+    [3, 1]
+    """
+
+    def __init__(
+        self,
+        window: int | None = None,
+        exploration: float = 0.5,
+        *,
+        n_segments: int | None = None,
+        horizon: int | None = None,
+        loss_range: tuple[float, float] = (-1, 1),
+        random_state: Any = None,
+    ) -> None:
+        self.window = window
+        self.exploration = exploration
+        self.n_segments = n_segments
+        self.horizon = horizon
+        self.loss_range = loss_range
+        self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.window is not None:
+            check_count("window", self.window)
+
+    def _current_window(self, state: State) -> int:
+        if self.window is not None:
+            return int(self.window)
+        horizon = max(self._assumed_horizon(state), 2)
+        return int(np.ceil(2.0 * np.sqrt(horizon * np.log(horizon) / self._assumed_changes())))
+
+    def _initial_state(self, n_arms: int) -> State:
+        return {"n_arms": n_arms, "seen": np.empty(0, dtype=np.intp), "gains": np.empty(0)}
+
+    def _upper_bounds(self, state: State) -> Floats:
+        left = state["seen"] != GONE
+        seen, gains = state["seen"][left], state["gains"][left]
+        counts = np.bincount(seen, minlength=state["n_arms"]).astype(np.float64)
+        sums = np.bincount(seen, gains, minlength=state["n_arms"]).astype(np.float64)
+        spread = self.exploration * np.log(max(len(state["seen"]), 1))
+        return _upper_bounds(counts, sums, np.sqrt(spread))
+
+    def _next_state(self, state: State, arms: Arms, losses: Floats, chances: Floats) -> State:
+        window, order = self._current_window(state), np.argsort(arms)  # of those seen together the first leave first
+        return {
+            **state,
+            "seen": np.append(state["seen"], arms[order])[-window:],
+            "gains": np.append(state["gains"], self._gains(losses)[order])[-window:],
+        }
+
+    def _with_newcomer(self, state: State) -> State:
+        return {**state, "n_arms": state["n_arms"] + 1}
+
+    def _without(self, state: State, arm: int) -> State:
+        seen = state["seen"]
+        moved = np.where(seen == arm, GONE, seen - (seen > arm))
+        return {**state, "n_arms": state["n_arms"] - 1, "seen": moved}
+
+    def _compiled_rounds(self, kernel: Any, state: State, losses: Floats, uniforms: Floats, played: Arms) -> State:
+        window = self._current_window(state)
+        seen, gains = kernel.window_rounds(
+            losses, uniforms, played, state["seen"], state["gains"], window, self.exploration,
+            ROUNDING_OF_BOUND, *self._known_range(),
+        )  # fmt: skip
+        return {**state, "seen": seen, "gains": gains}
+
+
+class DiscountedUCB(_UpperConfidence):
+    """Discounted UCB (Garivier and Moulines 2008): means and widths in which a loss counts less the older it is.
+
+    Parameters
+    ----------
+    discount : float, optional
+        What a loss counts after one round, in (0, 1]; with 1 this is UCB1. None: ``1 - √(Υ/T)/4``, Υ being the number
+        of changes.
+    exploration : float, default=0.5
+        ξ in the width ``2 √(ξ ln(n) / N)`` of an arm whose losses count N, all together n; the regret bound is for
+        ξ > 1/2.
+    n_segments : int, optional
+        Number Υ + 1 of segments to expect, for a discount that is None. None: 2.
+    horizon : int, optional
+        Number T of rounds to come, for a discount that is None. None: the smallest power of two above the number of
+        rounds so far.
+    loss_range : tuple of two floats, default=(-1, 1)
+        The lowest and the highest loss that can come; gains are ``(high - loss)/(high - low)``.
+    random_state : int, RandomState or None
+        For ties.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ltm_sklearn.bandits import DiscountedUCB
+    >>> losses = np.zeros((4000, 5))
+    >>> losses[:2000, 3] = losses[2000:, 1] = -1
+    >>> played = DiscountedUCB(0.998, loss_range=(-1, 0), random_state=0).run(losses)
+    >>> [int(np.bincount(played[0, t - 100 : t], minlength=5).argmax()) for t in (2000, 4000)]
+    [3, 1]
+    """
+
+    def __init__(
+        self,
+        discount: float | None = None,
+        exploration: float = 0.5,
+        *,
+        n_segments: int | None = None,
+        horizon: int | None = None,
+        loss_range: tuple[float, float] = (-1, 1),
+        random_state: Any = None,
+    ) -> None:
+        self.discount = discount
+        self.exploration = exploration
+        self.n_segments = n_segments
+        self.horizon = horizon
+        self.loss_range = loss_range
+        self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_number("discount", self.discount, 0.0, 1.0, low_open=True)
+
+    def _current_discount(self, state: State) -> float:
+        if self.discount is not None:
+            return self.discount
+        return 1.0 - min(1.0, float(np.sqrt(self._assumed_changes() / self._assumed_horizon(state)))) / 4.0
+
+    def _initial_state(self, n_arms: int) -> State:
+        return {"counts": np.zeros(n_arms), "sums": np.zeros(n_arms)}
+
+    def _upper_bounds(self, state: State) -> Floats:
+        spread = 4.0 * self.exploration * np.log(max(state["counts"].sum(), 1.0))
+        return _upper_bounds(state["counts"], state["sums"], np.sqrt(spread))
+
+    def _next_state(self, state: State, arms: Arms, losses: Floats, chances: Floats) -> State:
+        discount = self._current_discount(state)
+        counts, sums = discount * state["counts"], discount * state["sums"]
+        counts[arms] += 1.0
+        sums[arms] += self._gains(losses)
+        return {**state, "counts": counts, "sums": sums}
+
+    def _compiled_rounds(self, kernel: Any, state: State, losses: Floats, uniforms: Floats, played: Arms) -> State:
+        counts, sums = state["counts"].copy(), state["sums"].copy()
+        kernel.discounted_rounds(
+            losses, uniforms, played, counts, sums, self._current_discount(state), self.exploration,
+            TINY, ROUNDING_OF_BOUND, *self._known_range(),
+        )  # fmt: skip
+        return {**state, "counts": counts, "sums": sums}
+
+
+def _upper_bounds(counts: Floats, sums: Floats, spread: float) -> Floats:
+    """``sum/N + spread/√N``; infinite where N is nothing."""
+    known = counts > TINY
+    safe = np.where(known, counts, 1.0)
+    return np.where(known, sums / safe + spread / np.sqrt(safe), np.inf)
+
+
+def _even_among_largest(bounds: Floats) -> Floats:
+    largest = bounds.max()
+    best = bounds >= largest - ROUNDING_OF_BOUND
+    return best / best.sum()

@@ -1,0 +1,581 @@
+"""What every bandit algorithm promises its callers, whatever its rule."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from bandit_algorithms import (
+    BANDITS,
+    COMPARABLE_ROUNDS,
+    COMPILED,
+    DETERMINISTIC,
+    MODULES_WITH_KERNEL,
+    K,
+    assert_distribution,
+    random_losses,
+    without_kernel,
+)
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pools import for_each, same, snapshot
+from scipy.stats import chisquare
+from sklearn.base import clone
+
+from ltm_sklearn.bandits._base import pick
+
+T = 60
+
+
+def resumed(bandit):
+    return pickle.loads(pickle.dumps(bandit))
+
+
+def play(bandit, losses, *, between=lambda bandit: bandit, n_arms=None):
+    """A loop of draw and update; ``between`` may replace the bandit after each draw."""
+    played = []
+    for row in losses:
+        arm = bandit.draw(n_arms)
+        bandit = between(bandit)
+        bandit.update(arm, row[arm])
+        played.append(arm)
+    return bandit, played
+
+
+def assert_close(left, right, tolerance=1e-9):
+    assert left.state_.keys() == right.state_.keys()
+    for name, value in right.state_.items():
+        np.testing.assert_allclose(left.state_[name], value, rtol=tolerance, atol=tolerance, err_msg=name)
+    assert left.random_.bit_generator.state == right.random_.bit_generator.state
+
+
+def started(make, n_rounds=20):
+    bandit = make()
+    bandit.run(random_losses(n_rounds))
+    return bandit
+
+
+# run, loop, split, resume ----------------------------------------------------------------------------------------
+
+
+@for_each(BANDITS)
+def test_run_equals_loop_of_draw_and_update(make):
+    losses = random_losses(T)
+    ran = make()
+    played = ran.run(losses)
+    looped, arms = play(make(), losses, n_arms=K)
+    assert played.shape == (1, T)
+    assert played[0].tolist() == arms
+    assert ran.n_rounds_ == looped.n_rounds_ == T
+    assert_close(ran, looped)
+
+
+@for_each(BANDITS)
+@pytest.mark.parametrize("cuts", [[1], [2, 3, 40], [0, 33], list(range(T))], ids=str)
+def test_one_run_equals_any_split_before_and_after_pickling(make, cuts):
+    losses = random_losses(T)
+    whole = make()
+    played = whole.run(losses)
+    split, pickled = make(), make()
+    for part in np.split(losses, cuts):
+        before = pickle.dumps(pickled)
+        arms = split.run(part)
+        pickled = pickle.loads(before)
+        assert np.array_equal(arms, pickled.run(part))
+        assert np.array_equal(arms, played[:, split.n_rounds_ - len(part) : split.n_rounds_])
+    assert_close(split, whole)
+    assert_close(pickled, whole)
+
+
+@for_each(BANDITS)
+def test_pickling_between_draw_and_update_changes_nothing(make):
+    losses = random_losses(T)
+    plain, arms = play(make(), losses, n_arms=K)
+    saved, others = play(make(), losses, between=resumed, n_arms=K)
+    assert arms == others
+    assert same(snapshot(plain), snapshot(saved))
+
+
+@for_each(BANDITS)
+def test_rewards_are_minus_losses(make):
+    losses = random_losses(T)
+    by_loss, by_reward = make(), make()
+    assert np.array_equal(by_loss.run(losses), by_reward.run(rewards=-losses))
+    arm = by_loss.draw()
+    by_loss.update(arm, 0.25)
+    by_reward.draw()
+    by_reward.update(arm, reward=-0.25)
+    assert same(snapshot(by_loss), snapshot(by_reward))
+
+
+@for_each(BANDITS)
+def test_run_does_not_change_its_losses_and_takes_read_only_and_strided_ones(make):
+    losses = random_losses(2 * T)
+    kept = losses.copy()
+    losses.flags.writeable = False
+    expected = make().run(kept[::2])
+    assert np.array_equal(make().run(losses[::2]), expected)
+    assert np.array_equal(make().run(np.asfortranarray(kept[::2])), expected)
+    assert np.array_equal(make().run(kept[::2].tolist()), expected)
+    assert np.array_equal(losses, kept)
+
+
+# The compiled rounds ---------------------------------------------------------------------------------------------
+
+
+def test_the_kernels_are_compiled():
+    assert all(module.kernel is not None for module in MODULES_WITH_KERNEL)
+
+
+@pytest.mark.parametrize("name", COMPILED)
+def test_compiled_equals_numpy(name, monkeypatch):
+    losses = random_losses(COMPARABLE_ROUNDS.get(name, 3_000), 7)
+    fast, slow = COMPILED[name](), COMPILED[name]()
+    played = fast.run(losses)
+    without_kernel(monkeypatch)
+    assert np.array_equal(played, slow.run(losses))
+    assert_close(fast, slow)
+
+
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(seed=st.integers(0, 10**6), n_arms=st.integers(1, 9), n_before=st.integers(0, 200_000))
+@pytest.mark.parametrize("name", COMPILED)
+def test_compiled_equals_numpy_from_any_state(name, seed, n_arms, n_before, monkeypatch):
+    rng = np.random.default_rng(seed)
+    kind = rng.integers(3)
+    rows = rng.uniform(-1, 1, (20, n_arms)) if kind else rng.integers(-1, 2, (20, n_arms)).astype(float)
+    before = np.repeat(rows, n_before // 200 + 1, axis=0)[: n_before // 10]
+    fast = COMPILED[name](seed)
+    fast.run(before[:0].reshape(0, n_arms))
+    fast.run(before)
+    slow = resumed(fast)
+    losses = np.clip(rng.normal(rows[0], 0.3, (60, n_arms)), -1, 1) if kind == 2 else rows
+    played = fast.run(losses)
+    with monkeypatch.context() as patched:
+        without_kernel(patched)
+        assert np.array_equal(played, slow.run(losses))
+    assert_close(fast, slow)
+
+
+@for_each(COMPILED)
+def test_a_subclass_with_another_rule_does_not_run_the_kernel(make):
+    base = type(make())
+
+    class Lazy(base):
+        def _distribution(self, state):
+            return np.eye(K)[1]
+
+    lazy = Lazy(**make().get_params())
+    assert set(lazy.run(random_losses(20)).ravel()) == {1}
+
+
+@for_each(COMPILED)
+def test_a_million_rounds_stay_a_distribution(make):
+    """Long stretches of the best and of the worst losses, after which another arm is good."""
+    bandit = make()
+    for value, good in ((-1.0, 0), (1.0, 1), (0.0, 2), (-1.0, 2), (1.0, 0)):
+        losses = np.full((200_000, 3), value)
+        losses[:, good] = -1.0
+        bandit.run(losses)
+        assert_distribution(bandit.probabilities, 3)
+        for entry in bandit.state_.values():
+            assert np.isfinite(entry).all()
+    assert bandit.n_rounds_ == 1_000_000
+
+
+# Parameters ------------------------------------------------------------------------------------------------------
+
+
+@for_each(BANDITS)
+def test_clone_is_fresh(make):
+    losses = random_losses(T)
+    used = make()
+    played = used.run(losses)
+    fresh = clone(used)
+    assert not hasattr(fresh, "state_")
+    assert fresh.n_rounds_ == 0
+    assert np.array_equal(fresh.run(losses), played)
+
+
+@for_each(BANDITS)
+def test_parameters_can_be_read_set_and_shown(make):
+    bandit = make()
+    params = bandit.get_params()
+    assert "random_state" in params
+    assert type(bandit)(**params).get_params() == params
+    assert clone(bandit).set_params(random_state=5).random_state == 5
+    assert type(bandit).__name__ in repr(bandit)
+    with pytest.raises(ValueError, match="nonsense"):
+        bandit.set_params(nonsense=1)
+    bandit.draw(K)
+    with pytest.raises(ValueError, match="in the middle of a run"):
+        bandit.set_params(random_state=5)
+
+
+@for_each(BANDITS)
+def test_random_state_reproduces_and_other_seeds_differ(make):
+    losses = random_losses(200)
+    assert np.array_equal(make(3).run(losses), make(3).run(losses))
+    assert not np.array_equal(make(3).run(losses), make(4).run(losses))
+    state = np.random.RandomState(3)
+    assert not np.array_equal(make(state).run(losses), make(state).run(losses))
+
+
+@pytest.mark.parametrize("name", BANDITS)
+def test_repeats_differ_and_leave_no_trace(name):
+    make = BANDITS[name]
+    losses = random_losses(150)
+    once, often = started(make), started(make)
+    first = once.run(losses)
+    several = often.run(losses, n_seeds=5)
+    assert several.shape == (5, 150)
+    assert np.array_equal(several[0], first[0])
+    assert same(once.state_, often.state_)
+    assert once.random_.bit_generator.state == often.random_.bit_generator.state
+    assert np.array_equal(once.run(losses), often.run(losses))
+    fresh = make().run(losses, n_seeds=5)
+    if name in DETERMINISTIC:  # these draw lots at the start, and by then may have drawn all
+        assert len({tuple(row) for row in fresh}) > 1
+    else:
+        assert len({tuple(row) for row in several}) == len({tuple(row) for row in fresh}) == 5
+
+
+# Draws -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_chance_of_zero_is_never_picked():
+    """Not even by the ends of what a random number can be."""
+    chances = np.array([0.0, 0.5, 0.0, 0.5, 0.0])
+    assert [pick(chances, uniform) for uniform in (0.0, 0.25, 0.5, 1.0 - 2**-53)] == [1, 1, 3, 3]
+    assert pick(np.array([1.0]), 1.0 - 2**-53) == 0
+
+
+@for_each(BANDITS)
+def test_a_run_takes_back_what_was_drawn_before(make):
+    bandit = started(make)
+    arm = bandit.draw()
+    bandit.run(random_losses(3))
+    with pytest.raises(ValueError, match="no draw to update"):
+        bandit.update(arm, 0.5)
+
+
+@for_each(BANDITS)
+@pytest.mark.parametrize("awake", [None, [True, False, True, True]], ids=["awake", "asleep"])
+def test_arms_are_drawn_with_the_probabilities_shown(make, awake):
+    bandit = started(make)
+    expected = bandit.probabilities if awake is None else bandit._awake_distribution(bandit.state_, np.array(awake))
+    assert_distribution(expected, K)
+    counts = np.bincount([bandit.draw(awake=awake) for _ in range(2_000)], minlength=K)
+    assert (counts[expected == 0.0] == 0).all()
+    drawn = expected > 0.0
+    if drawn.sum() > 1:
+        assert chisquare(counts[drawn], 2_000 * expected[drawn]).pvalue > 1e-4
+
+
+@for_each(BANDITS)
+def test_a_query_draws_distinct_arms_with_the_chances_claimed(make):
+    bandit = started(make)
+    n, first = 3_000, bandit.probabilities
+    counts, firsts = np.zeros(K), np.zeros(K)
+    claimed = np.full(K, np.nan)
+    for _ in range(n):
+        arms = bandit.draw(query=3)
+        assert len(set(arms.tolist())) == 3
+        counts[arms] += 1
+        firsts[arms[0]] += 1
+        claimed[arms] = bandit.drawn_.chances
+    np.testing.assert_allclose(claimed, first + (1 - first) * 2 / 3, atol=1e-12)
+    error = 4.5 * np.sqrt(n * 0.25)
+    np.testing.assert_allclose(counts, n * claimed, atol=error)
+    np.testing.assert_allclose(firsts, n * first, atol=error)
+
+
+@for_each(BANDITS)
+def test_losses_of_a_query_are_learned_in_any_order(make):
+    one, other = started(make), started(make)
+    for row in random_losses(20, seed=1):
+        arms = one.draw(query=2)
+        assert np.array_equal(arms, other.draw(query=2))
+        one.update(arms, row[arms])
+        other.update(arms.tolist()[::-1], row[arms[::-1]].tolist())
+    np.testing.assert_allclose(one.probabilities, other.probabilities, atol=1e-9)
+    assert one.n_rounds_ == 40
+
+
+@for_each(BANDITS)
+def test_all_arms_queried_find_the_best(make):
+    bandit = make()
+    for _ in range(300):
+        arms = bandit.draw(K, query=K)
+        bandit.update(arms, np.where(arms == 2, -1.0, 1.0))
+    assert bandit.probabilities.argmax() == 2
+
+
+@for_each(BANDITS)
+def test_sleeping_arms_are_never_drawn(make):
+    bandit = make()
+    rng = np.random.default_rng(0)
+    for row in random_losses(100):
+        awake = rng.random(K) < 0.4
+        awake[rng.integers(K)] = True
+        query = int(rng.integers(1, awake.sum() + 1))
+        arms = bandit.draw(K, awake=awake, query=query)
+        assert awake[arms].all()
+        bandit.update(arms, row[arms])
+        assert_distribution(bandit.probabilities, K)
+
+
+@for_each(BANDITS)
+def test_one_arm_is_always_drawn(make):
+    bandit = make()
+    assert set(bandit.run(random_losses(20, 1)).ravel()) == {0}
+    assert bandit.draw(awake=[True], query=1).tolist() == [0]
+    assert bandit.probabilities.tolist() == [1.0]
+
+
+@for_each(BANDITS)
+@pytest.mark.parametrize("value", [-1.0, 0.0, 0.3, 1.0])
+def test_equal_losses_keep_all_arms_in_play(make, value):
+    bandit = make()
+    played = bandit.run(np.full((3_000, 3), value))
+    assert (np.bincount(played[0], minlength=3) >= 3).all()
+    assert_distribution(bandit.probabilities, 3)
+
+
+@for_each(BANDITS)
+def test_the_first_draw_is_even(make):
+    bandit = make()
+    bandit.draw(K)
+    np.testing.assert_allclose(bandit.probabilities, 1 / K)
+
+
+@for_each(BANDITS)
+def test_a_loss_that_comes_late_is_learned_with_its_own_probability(make):
+    prompt, late = started(make), started(make)
+    arm = prompt.draw()
+    chance = prompt.probabilities[arm]
+    prompt.update(arm, 0.5)
+    late.draw()
+    late.update(arm, 0.5, probability=chance)
+    assert same(prompt.state_, late.state_)
+
+
+@for_each(BANDITS)
+def test_extreme_probabilities_stay_sane(make):
+    bandit = started(make)
+    for chance in (5e-324, 1e-300, 1e-12, 1.0):
+        for loss in (-1.0, 1.0):
+            bandit.update(1, loss, probability=chance)
+            assert_distribution(bandit.probabilities, K)
+    bandit.run(random_losses(50))
+    assert_distribution(bandit.probabilities, K)
+
+
+# Arms that come and go -------------------------------------------------------------------------------------------
+
+
+@for_each(BANDITS)
+def test_arms_added_and_dropped_at_random_stay_sane(make):
+    bandit, n_arms = make(), K
+    rng = np.random.default_rng(0)
+    bandit.draw(K)
+    for at in range(200):
+        move = rng.random()
+        if move < 0.3 and n_arms < 8:
+            assert bandit.add_arm() == n_arms
+            n_arms += 1
+        elif move < 0.6 and n_arms > 1:
+            bandit.drop_arm(int(rng.integers(n_arms)))
+            n_arms -= 1
+        bandit.run(rng.uniform(-1, 1, (int(rng.integers(8)), n_arms)))
+        arm = bandit.draw(n_arms)
+        if at % 3:
+            bandit.update(arm, 1.0)
+        if at % 20 == 0:
+            bandit = resumed(bandit)
+        assert bandit.n_arms_ == n_arms
+        assert_distribution(bandit.probabilities, n_arms)
+
+
+@for_each(BANDITS)
+def test_an_arm_that_joins_and_leaves_at_once_leaves_no_trace(make):
+    bandit = started(make)
+    before = bandit.probabilities
+    bandit.drop_arm(bandit.add_arm())
+    np.testing.assert_allclose(bandit.probabilities, before, atol=1e-12)
+
+
+@for_each(BANDITS)
+def test_those_behind_a_dropped_arm_move_up(make):
+    bandit = make()
+    losses = np.ones((400, K))
+    losses[:, 2] = -1.0
+    bandit.run(losses)
+    assert bandit.probabilities.argmax() == 2
+    bandit.drop_arm(1)
+    assert bandit.probabilities.argmax() == 1
+    bandit.drop_arm(2)
+    assert bandit.probabilities.argmax() == 1
+
+
+@for_each(BANDITS)
+def test_a_newcomer_that_is_best_is_found(make):
+    bandit = make()
+    losses = np.full((1_000, K), 0.5)
+    losses[:, 0] = 0.0
+    bandit.run(losses)
+    bandit.add_arm()
+    played = bandit.run(np.column_stack([np.tile(losses, (20, 1)), np.full(20_000, -1.0)]))
+    assert np.mean(played[0, -1_000:] == K) > 1.5 / (K + 1)
+
+
+@for_each(BANDITS)
+def test_a_draw_survives_other_arms_leaving_and_falls_with_its_own(make):
+    bandit = started(make)
+    bandit.draw(awake=[False, False, True, False])
+    bandit.drop_arm(0)
+    bandit.add_arm()
+    bandit.update(1, 0.5)
+    bandit.draw(awake=[False, False, True, False])
+    bandit.drop_arm(2)
+    with pytest.raises(ValueError, match="no draw"):
+        bandit.update(1, 0.5)
+
+
+# Bad input -------------------------------------------------------------------------------------------------------
+
+
+def one_bad(value):
+    losses = random_losses(5)
+    losses[3, 2] = value
+    return losses
+
+
+#: What is done to a bandit that has played 20 rounds and drawn an arm, and what the message must say.
+BAD_CALLS = {
+    "loss-high": (lambda b, arm: b.update(arm, 1.1), r"loss must lie in \[-1, 1\]: round 20, arm \d has 1\.1"),
+    "loss-low": (lambda b, arm: b.update(arm, -1.5), r"loss must lie in .*-1\.5"),
+    "loss-nan": (lambda b, arm: b.update(arm, np.nan), r"loss must lie in .*nan"),
+    "loss-inf": (lambda b, arm: b.update(arm, np.inf), r"loss must lie in .*inf"),
+    "loss-text": (lambda b, arm: b.update(arm, "much"), "loss must be numbers"),
+    "loss-two": (lambda b, arm: b.update(arm, [0.1, 0.2]), r"loss has shape \(2,\) for 1 arms"),
+    "loss-table": (lambda b, arm: b.update(arm, [[0.1]]), "loss has shape"),
+    "reward-high": (lambda b, arm: b.update(arm, reward=2.0), "reward must lie in"),
+    "reward-text": (lambda b, arm: b.update(arm, reward="a"), "reward must be numbers"),
+    "both": (lambda b, arm: b.update(arm, 0.1, reward=0.1), "either a loss or a reward"),
+    "neither": (lambda b, arm: b.update(arm), "either a loss or a reward"),
+    "arm-unknown": (lambda b, arm: b.update(K, 0.1), "no arm 4: there are 4"),
+    "arm-negative": (lambda b, arm: b.update(-1, 0.1), "no arm -1"),
+    "arm-text": (lambda b, arm: b.update("a", 0.1), "no arm 'a'"),
+    "arm-float": (lambda b, arm: b.update(float(arm), 0.1), "no arm .*whole numbers"),
+    "arm-bool": (lambda b, arm: b.update(True, 0.1), "no arm True"),
+    "arm-none": (lambda b, arm: b.update(None, 0.1), "no arm None"),
+    "arm-other": (lambda b, arm: b.update((arm + 1) % K, 0.1), "is not what was drawn"),
+    "arms-more": (lambda b, arm: b.update([arm, (arm + 1) % K], [0.1, 0.2]), "is not what was drawn"),
+    "arms-twice": (lambda b, arm: b.update([arm, arm], [0.1, 0.2]), "that differ"),
+    "arms-none": (lambda b, arm: b.update([], []), "one arm, or several"),
+    "probability-zero": (lambda b, arm: b.update(arm, 0.1, probability=0.0), r"must lie in \(0, 1\]"),
+    "probability-high": (lambda b, arm: b.update(arm, 0.1, probability=1.5), r"must lie in \(0, 1\]"),
+    "probability-nan": (lambda b, arm: b.update(arm, 0.1, probability=np.nan), r"must lie in \(0, 1\]"),
+    "probability-shape": (lambda b, arm: b.update(arm, 0.1, probability=[0.1, 0.2]), "probability has shape"),
+    "probability-text": (lambda b, arm: b.update(arm, 0.1, probability="p"), "probability must be numbers"),
+    "draw-other-arms": (lambda b, arm: b.draw(K + 1), "n_arms=5, but this bandit runs over 4"),
+    "query-large": (lambda b, arm: b.draw(query=K + 1), "query=5 must be a positive integer up to 4"),
+    "query-zero": (lambda b, arm: b.draw(query=0), "query=0"),
+    "query-float": (lambda b, arm: b.draw(query=2.0), "query=2.0"),
+    "query-awake": (lambda b, arm: b.draw(awake=[True, True, False, False], query=3), "query=3 .*up to 2"),
+    "all-asleep": (lambda b, arm: b.draw(awake=[False] * K), "all arms sleep"),
+    "awake-short": (lambda b, arm: b.draw(awake=[True]), "awake must be True or False for each of 4"),
+    "awake-numbers": (lambda b, arm: b.draw(awake=[1.0, 0.0, 1.0, 1.0]), "awake must be True or False"),
+    "run-high": (lambda b, arm: b.run(one_bad(1.5)), r"losses must lie in \[-1, 1\]: round 23, arm 2 has 1\.5"),
+    "run-nan": (lambda b, arm: b.run(one_bad(np.nan)), "losses must lie in .*round 23, arm 2 has nan"),
+    "run-reward": (lambda b, arm: b.run(rewards=one_bad(-2.0)), "rewards must lie in .*round 23, arm 2 has -2"),
+    "run-text": (lambda b, arm: b.run([["a"] * K]), "losses must be numbers"),
+    "run-ragged": (lambda b, arm: b.run([[0.1] * K, [0.1]]), "losses must be numbers"),
+    "run-narrow": (lambda b, arm: b.run(random_losses(5, K - 1)), "losses have 3 arms, but this bandit runs over 4"),
+    "run-row": (lambda b, arm: b.run(np.zeros(K)), r"shape \(n_rounds, n_arms\)"),
+    "run-no-arms": (lambda b, arm: b.run(np.zeros((3, 0))), r"shape \(n_rounds, n_arms\)"),
+    "run-both": (lambda b, arm: b.run(random_losses(2), rewards=random_losses(2)), "either losses or rewards"),
+    "run-neither": (lambda b, arm: b.run(), "either losses or rewards"),
+    "run-no-seeds": (lambda b, arm: b.run(random_losses(2), n_seeds=0), "n_seeds=0 must be a positive integer"),
+    "run-half-seeds": (lambda b, arm: b.run(random_losses(2), n_seeds=1.5), "n_seeds=1.5"),
+    "drop-unknown": (lambda b, arm: b.drop_arm(K), "no arm 4"),
+    "drop-text": (lambda b, arm: b.drop_arm("a"), "no arm 'a'"),
+    "drop-two": (lambda b, arm: b.drop_arm([0, 1]), "one at a time"),
+}
+
+
+@for_each(BANDITS)
+def test_bad_calls_say_what_is_wrong_and_change_nothing(make):
+    bandit = started(make)
+    arm = bandit.draw()
+    untouched = copy.deepcopy(bandit)
+    for name, (call, message) in BAD_CALLS.items():
+        before = snapshot(bandit)
+        with pytest.raises(ValueError, match=message):
+            call(bandit, arm)
+        assert same(snapshot(bandit), before), name
+    bandit.update(arm, 0.5)
+    untouched.update(arm, 0.5)
+    losses = random_losses(30, seed=2)
+    assert np.array_equal(bandit.run(losses), untouched.run(losses))
+
+
+@for_each(BANDITS)
+def test_the_last_arm_cannot_be_dropped(make):
+    bandit = make()
+    bandit.draw(1)
+    before = snapshot(bandit)
+    with pytest.raises(ValueError, match="last arm"):
+        bandit.drop_arm(0)
+    assert same(snapshot(bandit), before)
+
+
+@for_each(BANDITS)
+def test_a_draw_is_learned_once(make):
+    bandit = started(make)
+    with pytest.raises(ValueError, match="no draw to update"):
+        bandit.update(0, 0.1)
+    arm = bandit.draw()
+    bandit.update(arm, 0.1)
+    before = snapshot(bandit)
+    with pytest.raises(ValueError, match="no draw to update"):
+        bandit.update(arm, 0.1)
+    assert same(snapshot(bandit), before)
+
+
+@for_each(BANDITS)
+def test_arms_must_be_known_first(make):
+    bandit = make()
+    for call in (
+        lambda: bandit.update(0, 0.1),
+        lambda: bandit.add_arm(),
+        lambda: bandit.drop_arm(0),
+        lambda: bandit.probabilities,
+        lambda: bandit.draw(),
+        lambda: bandit.draw(0),
+        lambda: bandit.draw(2.0),
+        lambda: bandit.draw(K, query=K + 1),
+        lambda: bandit.draw(K, awake=[False] * K),
+        lambda: bandit.run(one_bad(np.nan)),
+    ):
+        with pytest.raises(ValueError, match=r"arms|query|losses"):
+            call()
+        assert not hasattr(bandit, "state_")
+    assert bandit.n_rounds_ == 0
+
+
+@for_each(BANDITS)
+@pytest.mark.parametrize("random_state", ["seed", -1, 1.5])
+def test_a_wrong_random_state_is_named(make, random_state):
+    bandit = make(random_state)
+    for call in (lambda: bandit.draw(K), lambda: bandit.run(random_losses(2))):
+        with pytest.raises(ValueError, match=r"seed|Seed"):
+            call()
+        assert not hasattr(bandit, "n_arms_")
+
+
+def test_the_deterministic_ones_are_named_right():
+    for name, make in BANDITS.items():
+        chances = started(make, 100).probabilities
+        assert (set(np.unique(chances)) <= {0.0, chances.max()}) == (name in DETERMINISTIC)
