@@ -62,7 +62,7 @@ def bisected(losses, eta, gamma):
 
 
 @pytest.mark.parametrize(
-    ("horizon", "n_segments", "n_distinct", "sparsity", "n_arms", "rate"),
+    ("horizon", "segments", "distinct", "sparsity", "n_arms", "rate"),
     [
         (10**6, 10, 2, 1, 20, 1 / 500),
         (10**10, 2, 2, 1, 5, 2 ** (1 / 3) / (2e10) ** (1 / 3)),

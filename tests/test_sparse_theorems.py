@@ -294,7 +294,7 @@ def regrets(losses, good, arms):
 SETTINGS = [(400_000, 2, 6, 1), (400_000, 2, 6, 2), (1_000_000, 3, 4, 2)]
 
 
-@pytest.mark.parametrize(("n_rounds", "n_arms", "n_segments", "sparsity"), SETTINGS)
+@pytest.mark.parametrize(("n_rounds", "n_arms", "segments", "sparsity"), SETTINGS)
 def test_mean_regret_is_below_the_theorem_with_its_constants(n_rounds, n_arms, segments, sparsity):
     losses, good = returning(n_rounds, n_arms, segments, sparsity)
     bandit = SparseLongTermMemory(

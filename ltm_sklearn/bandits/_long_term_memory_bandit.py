@@ -115,8 +115,7 @@ class LongTermMemoryBandit(BanditAlgorithm):
         return {**initial_filter(n_arms), "weights": even, "memory": even, **ledger, "trust": self._trust}
 
     def _distribution(self, state: State) -> Floats:
-        mixture: Floats = state["trust"] @ self._proposals(state)
-        return mixture
+        return normalise(state["trust"] @ self._proposals(state))
 
     def _proposals(self, state: State) -> Floats:
         """What the three would play, (3, n_arms)."""
@@ -140,7 +139,9 @@ class LongTermMemoryBandit(BanditAlgorithm):
         }
 
     def _play_rounds(self, state: State, losses: Floats, uniforms: Floats) -> tuple[Arms, State]:
-        if kernel is None:
+        rule = "_distribution", "_proposals", "_next_state", "_step"
+        changed = any(getattr(type(self), name) is not getattr(LongTermMemoryBandit, name) for name in rule)
+        if kernel is None or changed:
             return super()._play_rounds(state, losses, uniforms)
         played = np.empty(len(losses), dtype=np.intp)
         priors = _filter.SWITCHING, _filter.BELIEF, self._trust

@@ -75,12 +75,14 @@ class HybridBandit(BanditAlgorithm):
         return _led(after, constants)
 
     def _with_newcomer(self, state: State) -> State:
-        after = super()._with_newcomer(state)
-        return _led(after, self._constants(len(after["losses"]), state["rounds"]))
+        return self._led_again(super()._with_newcomer(state))
 
     def _without(self, state: State, arm: int) -> State:
-        after = super()._without(state, arm)
-        return _led(after, self._constants(len(after["losses"]), state["rounds"]))
+        return self._led_again(super()._without(state, arm))
+
+    def _led_again(self, state: State) -> State:
+        """With the weights of another pool, at the constants of the last round."""
+        return _led(state, self._constants(len(state["losses"]), max(state["rounds"] - 1, 0)))
 
     def _play_rounds(self, state: State, losses: Floats, uniforms: Floats) -> tuple[Arms, State]:
         rule = "_distribution", "_next_state", "_step"

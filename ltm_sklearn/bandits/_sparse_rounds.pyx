@@ -32,6 +32,8 @@ cdef inline double solved(double y, double u) noexcept nogil:
     """The u with u + ln u = y, from a guess: steps of order four, after Fritsch, Shafer and Crowley."""
     cdef double missing, stretch
     cdef int step
+    if y > 1e8:  # where squares below might overflow, and this is exact to the last digit
+        return y - log(y - log(y))
     missing = y - u - log(u) if u > 0.0 else 1e300
     if not fabs(missing) <= 0.25 * (1.0 + u):
         u = first_guess(y)
