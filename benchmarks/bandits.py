@@ -1,9 +1,8 @@
-"""Regret of the untuned default bandit against rivals at their best setting in hindsight; its speed; asking one model.
+"""Regret of the untuned default bandit against rivals at their best setting in hindsight; its parts; its speed.
 
     python benchmarks/bandits.py regret [--seeds 20] [--first-seed 100] [--jobs 2]
-    python benchmarks/bandits.py parts
+    python benchmarks/bandits.py parts [--seeds 20] [--first-seed 100] [--jobs 2]
     python benchmarks/bandits.py speed
-    python benchmarks/bandits.py models
 
 Each rival runs over a grid of settings, and is told the range of the losses; the default has nothing to set and is told
 nothing. The whole grid runs on the first three seeds, its five best cells on all of them, and the one with the lowest

@@ -29,6 +29,7 @@ def code_blocks(document):
         "docs/forecasting.md",
         "docs/display.md",
         "docs/forecasters.md",
+        "docs/bandits.md",
     ],
 )
 def test_the_code_in_the_documents_runs(document, capsys):
