@@ -74,7 +74,7 @@ def main() -> None:
         rows.append([name, calls, f"{np.mean(right):.3f} ± {np.std(right, ddof=1) / np.sqrt(len(seeds)):.3f}"])
     notes = [
         "Eight frozen models, a logistic regression and a stump for each of four kinds of rows; 32 visits of 250 rows; "
-        f"5 % of the labels are wrong. Right answers, mean over seeds {seeds[0]} to {seeds[-1]} with its standard error.",
+        f"5 % of the labels are wrong. Right answers, mean over seeds {seeds[0]} to {seeds[-1]}, with standard error.",
         provenance(),
     ]
     print(save_table("bandits_models", ["asked", "calls a row", "right"], rows, notes))
