@@ -92,6 +92,11 @@ def levels(state: State) -> Levels:
     return Levels(good, bad, dispersion)
 
 
+def range_is_known(state: State) -> bool:
+    """Whether some loss was better than another."""
+    return bool(state["highest"] - state["lowest"] > SAME)
+
+
 def likelihood_ratios(now: Levels, gains: Floats) -> Floats:
     """By how much likelier gains are if their arm is the good one."""
     good, bad, dispersion = now
@@ -101,9 +106,12 @@ def likelihood_ratios(now: Levels, gains: Floats) -> Floats:
 
 def next_filter(state: State, arms: Arms, losses: Floats, gains: Floats) -> State:
     """A round in which these arms were seen; the range of the losses has been taken in."""
-    now = levels(state)
     posterior = state["tracked"].copy()
-    posterior[:, arms] *= likelihood_ratios(now, gains)
+    expected = state["highest"]  # where all losses are the same, nothing is said by one, but it is counted
+    if range_is_known(state):
+        now = levels(state)
+        posterior[:, arms] *= likelihood_ratios(now, gains)
+        expected -= (state["highest"] - state["lowest"]) * now.good
     evidence = posterior.sum(axis=1, keepdims=True)
     posterior /= evidence
     belief = normalise(state["belief"] * evidence[:, 0])
@@ -113,7 +121,6 @@ def next_filter(state: State, arms: Arms, losses: Floats, gains: Floats) -> Stat
     theta = max(MEMORY, 1.0 / (state["rounds"] + 2.0))
     remembered = state["remembered"]
     recalled = (1.0 - NOVELTY) * remembered + NOVELTY / posterior.shape[1]
-    expected = state["highest"] - (state["highest"] - state["lowest"]) * now.good
     return {
         **state,
         "tracked": (1.0 - alpha) * posterior + alpha * recalled,

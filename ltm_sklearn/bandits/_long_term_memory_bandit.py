@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ..experts._base import State, normalise
+from ..experts._base import TINY, State, normalise
 from ..experts._validation import Floats
 from . import _filter
 from ._base import BanditAlgorithm, importance_weighted
-from ._filter import SAME, initial_filter, next_filter, switching
+from ._filter import initial_filter, next_filter, range_is_known, switching
 from ._validation import Arms
 
 kernel: ModuleType | None
@@ -22,13 +22,16 @@ except ImportError:  # of which the expert algorithms have warned
 
 #: The power of the filter's weights that is played: the best answer to a belief is its mode, not a draw from it.
 SHARPNESS = 2
-#: Pulls of other arms that the filter makes for each change that it expects, and in any case this over sqrt(t).
-PULLS_A_CHANGE, LEAST_PULLS, MOST_PULLS = 1.0, 0.2, 0.1
+#: Pulls of other arms that the filter makes for each change that it expects, and in any case this over sqrt(t); but
+#: not more than this part of all.
+PULLS_A_CHANGE, LEAST_PULLS, MOST_PULLS = 1.0, 0.05, 0.1
 #: Part of these that goes to all arms alike; the rest goes to those that were good before.
 EVEN_PULLS = 0.2
 
 #: Learning rate, switching rate, memory rate and exploration of Share-θ on importance-weighted gains.
 RATE, SWITCHING, MEMORY, EXPLORATION = 0.03, 1e-3, 1e-4, 1e-3
+#: Added to probabilities that gains are divided by (implicit exploration): estimates are then never huge.
+IMPLICIT = 1e-3
 #: Part of what it recalls that is spread evenly.
 NOVELTY = 0.05
 
@@ -38,8 +41,8 @@ CONFIDENCE = 0.1
 #: The master's learning rate, how much of the trust it shares after each round, and with which prior.
 MASTER_RATE, MASTER_SHARING = 0.05, 5e-4
 TRUST = np.array([0.8, 0.1, 0.1])
-#: Added to probabilities that gains are divided by (implicit exploration): estimates are then never huge.
-IMPLICIT = 0.01
+#: Its own implicit exploration; larger, as it must not be led by a few lucky pulls.
+MASTER_IMPLICIT = 0.01
 
 _FILTER_CONSTANTS = {
     name: getattr(_filter, name.upper())
@@ -47,12 +50,12 @@ _FILTER_CONSTANTS = {
         "belief_sharing", "memory", "novelty", "fading", "first_count", "first_good", "first_bad", "least_distance",
         "margin", "least_dispersion", "largest_ratio", "same",
     )
-}  # fmt: skip
+} | {"tiny": TINY}  # fmt: skip
 _CONSTANTS = {
     name.lower(): globals()[name]
     for name in (
         "PULLS_A_CHANGE", "LEAST_PULLS", "MOST_PULLS", "EVEN_PULLS", "RATE", "SWITCHING", "MEMORY", "EXPLORATION",
-        "NOVELTY", "CONFIDENCE", "MASTER_RATE", "MASTER_SHARING", "IMPLICIT",
+        "NOVELTY", "IMPLICIT", "CONFIDENCE", "MASTER_RATE", "MASTER_SHARING", "MASTER_IMPLICIT",
     )
 }  # fmt: skip
 
@@ -127,14 +130,14 @@ class LongTermMemoryBandit(BanditAlgorithm):
         sums[arms] += losses
         lowest, highest = min(state["lowest"], losses.min()), max(state["highest"], losses.max())
         after = {**state, "pulls": pulls, "sums": sums, "lowest": float(lowest), "highest": float(highest)}
-        if highest - lowest <= SAME:
-            return after  # no loss is better than another yet
-        gains = (highest - losses) / (highest - lowest)
-        estimates = importance_weighted(len(pulls), arms, gains, chances + IMPLICIT)
+        gains = np.zeros(len(arms))
+        if range_is_known(after):
+            gains = (highest - losses) / (highest - lowest)
+        estimates = importance_weighted(len(pulls), arms, gains, chances + MASTER_IMPLICIT)
         grown = state["trust"] * np.exp(MASTER_RATE * (self._proposals(state) @ estimates))
         return {
             **next_filter(after, arms, losses, gains),
-            **_next_shared(state, estimates),
+            **_next_shared(state, importance_weighted(len(pulls), arms, gains, chances + IMPLICIT)),
             "trust": (1.0 - MASTER_SHARING) * normalise(grown) + MASTER_SHARING * self._trust,
         }
 
@@ -163,9 +166,11 @@ class LongTermMemoryBandit(BanditAlgorithm):
 
 def _filtered(state: State) -> Floats:
     """The filter's belief, sharpened, and pulls of other arms, in which a change would show."""
+    if not range_is_known(state):
+        return _most_promising(state)
     belief, rounds = state["belief"], state["rounds"]
     mode = normalise((belief @ state["tracked"]) ** SHARPNESS)
-    before = belief @ state["remembered"]
+    before = normalise((belief @ state["remembered"]) * (1.0 - mode))
     others = min(PULLS_A_CHANGE * float(belief @ switching(rounds)) + LEAST_PULLS / np.sqrt(rounds + 1.0), MOST_PULLS)
     return (1.0 - others) * mode + others * ((1.0 - EVEN_PULLS) * before + EVEN_PULLS / len(before))
 
@@ -189,11 +194,10 @@ def _next_shared(state: State, estimates: Floats) -> State:
 def _most_promising(state: State) -> Floats:
     """All on the arm with the best upper confidence bound; ties share it, and arms never pulled come first."""
     pulls = state["pulls"]
-    width = state["highest"] - state["lowest"]
-    if (pulls == 0.0).any() or not width > SAME:
+    if (pulls == 0.0).any() or not range_is_known(state):
         best = pulls == pulls.min()
     else:
-        gains = (state["highest"] - state["sums"] / pulls) / width
+        gains = (state["highest"] - state["sums"] / pulls) / (state["highest"] - state["lowest"])
         bounds = gains + np.sqrt(CONFIDENCE * np.log(pulls.sum()) / pulls)
         best = bounds == bounds.max()
     return normalise(best.astype(np.float64))

@@ -14,7 +14,7 @@ cdef struct Sums:
 
 cdef struct FilterConstants:
     double belief_sharing, memory, novelty, fading, first_count, first_good, first_bad, least_distance, margin
-    double least_dispersion, largest_ratio, same
+    double least_dispersion, largest_ratio, same, tiny
 
 
 cdef struct Levels:
@@ -24,7 +24,7 @@ cdef struct Levels:
 cdef struct Constants:
     double pulls_a_change, least_pulls, most_pulls, even_pulls
     double rate, switching, memory, exploration, novelty
-    double confidence, master_rate, master_sharing, implicit
+    double implicit, confidence, master_rate, master_sharing, master_implicit
 
 
 cdef double between(double value, double low, double high) noexcept nogil:
@@ -105,7 +105,8 @@ def memory_rounds(const double[:, ::1] losses, const double[::1] uniforms, Py_ss
     cdef double[::1] chances = np.empty(n_arms), cumulated = np.empty(n_arms), evidence = np.empty(n_cells)
     cdef double rounds = state["rounds"], n_pulls = 0.0, n_untried = 0.0
     cdef double alpha, theta, others, mass, loss, gain, estimate, width, ratio, is_good, mode, expected, grown, logs
-    cdef double of_share, slow
+    cdef double of_share, slow, even, recall
+    cdef bint known
     cdef Py_ssize_t t, i, k, arm
     cdef Levels now
     for i in range(n_arms):
@@ -128,11 +129,18 @@ def memory_rounds(const double[:, ::1] losses, const double[::1] uniforms, Py_ss
             others = between(c.pulls_a_change * others + c.least_pulls / sqrt(rounds + 1.0), 0.0, c.most_pulls)
             for i in range(n_arms):
                 filtered[i] *= filtered[i]
-            mode = (1.0 - others) / total(&filtered[0], n_arms)
+            mode = 1.0 / total(&filtered[0], n_arms)
+            for i in range(n_arms):
+                filtered[i] *= mode
+                before[i] *= 1.0 - filtered[i]
+            mass = total(&before[0], n_arms)
+            even = c.even_pulls / n_arms if mass > fc.tiny else 1.0 / n_arms
+            recall = (1.0 - c.even_pulls) / mass if mass > fc.tiny else 0.0
             promise(&pulls[0], &pulled[0], &promising[0], n_arms, n_pulls, n_untried, &sums, &c, fc.same)
             of_share = c.exploration / n_arms
+            known = sums.highest - sums.lowest > fc.same
             for i in range(n_arms):
-                filtered[i] = mode * filtered[i] + others * ((1.0 - c.even_pulls) * before[i] + c.even_pulls / n_arms)
+                filtered[i] = (1.0 - others) * filtered[i] + others * (recall * before[i] + even) if known else promising[i]
                 chances[i] = (trust[0] * filtered[i] + trust[1] * ((1.0 - c.exploration) * weights[i] + of_share)
                               + trust[2] * promising[i])
             mass = 0.0
@@ -151,10 +159,9 @@ def memory_rounds(const double[:, ::1] losses, const double[::1] uniforms, Py_ss
             sums.lowest = loss if loss < sums.lowest else sums.lowest
             sums.highest = loss if loss > sums.highest else sums.highest
             width = sums.highest - sums.lowest
-            if not width > fc.same:
-                continue
-            gain = (sums.highest - loss) / width
-            estimate = gain / (chances[arm] + c.implicit)
+            known = width > fc.same
+            gain = (sums.highest - loss) / width if known else 0.0
+            estimate = gain / (chances[arm] + c.master_implicit)
             # The master.
             trust[0] *= exp(c.master_rate * filtered[arm] * estimate)
             trust[1] *= exp(c.master_rate * ((1.0 - c.exploration) * weights[arm] + of_share) * estimate)
@@ -163,13 +170,16 @@ def memory_rounds(const double[:, ::1] losses, const double[::1] uniforms, Py_ss
             for k in range(3):
                 trust[k] = (1.0 - c.master_sharing) * (trust[k] / mass) + c.master_sharing * prior_trust[k]
             # Share-theta on the estimated gain.
-            grown = exp(c.rate * estimate)
+            grown = exp(c.rate * gain / (chances[arm] + c.implicit))
             weights[arm] *= grown
             share(&weights[0], &memory[0], n_arms, 1.0 / total(&weights[0], n_arms), c.switching, c.memory, c.novelty)
             # The filter.
-            now = levels_of(&sums, &fc)
-            logs = gain * log(now.good / now.bad) + (1.0 - gain) * log((1.0 - now.good) / (1.0 - now.bad))
-            ratio = exp(between(logs / now.dispersion, -fc.largest_ratio, fc.largest_ratio))
+            ratio, expected = 1.0, sums.highest
+            if known:
+                now = levels_of(&sums, &fc)
+                logs = gain * log(now.good / now.bad) + (1.0 - gain) * log((1.0 - now.good) / (1.0 - now.bad))
+                ratio = exp(between(logs / now.dispersion, -fc.largest_ratio, fc.largest_ratio))
+                expected = sums.highest - width * now.good
             theta = fc.memory if fc.memory > slow else slow
             mass = 0.0
             for k in range(n_cells):
@@ -184,7 +194,6 @@ def memory_rounds(const double[:, ::1] losses, const double[::1] uniforms, Py_ss
                 alpha = switching[k] if switching[k] > 0.0 else slow
                 share(&tracked[k, 0], &remembered[k, 0], n_arms, 1.0 / evidence[k], alpha, theta, fc.novelty)
                 belief[k] = (1.0 - fc.belief_sharing) * belief[k] + fc.belief_sharing * prior_belief[k]
-            expected = sums.highest - width * now.good
             sums.good_count = fc.fading * sums.good_count + is_good
             sums.good_loss = fc.fading * sums.good_loss + is_good * loss
             sums.good_squares = fc.fading * sums.good_squares + is_good * (loss - expected) * (loss - expected)
