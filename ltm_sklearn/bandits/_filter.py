@@ -7,7 +7,7 @@ in Share-θ: ``w ← (1-α) ẇ + α v``, ``v ← (1-θ) v + θ ẇ``, which is 
 different α run side by side and are believed by Bayes' rule, too.
 
 The levels are learned on the way, by expectation maximisation: each loss counts for the good level as far as its arm is
-believed to be the good one. Gains are ``x = (highest - ℓ)/(highest - lowest)`` in the range of the losses so far, and
+believed to be the good one. Gains are ``x = (highest - ℓ)/(highest - lowest)`` in the range of the losses of late, and
 their log-likelihood is ``[x ln μ + (1-x) ln(1-μ)]/φ``: that of a coin where all gains are 0 or 1, and with the
 dispersion φ that of numbers that scatter less around their mean (a quasi-likelihood).
 """
@@ -46,6 +46,9 @@ LEAST_DISPERSION, LARGEST_RATIO = 1e-3, 5.0
 
 #: Losses that differ by no more than this are the same.
 SAME = 1e-12
+#: The range grows at most by this factor in a round, and what lies beyond the levels fades by this part a round: one
+#: outlier does not make all else look alike.
+GROWTH, SHRINKING = 4.0, 1.0 / 300.0
 
 
 class Levels(NamedTuple):
@@ -92,6 +95,21 @@ def levels(state: State) -> Levels:
     return Levels(good, bad, dispersion)
 
 
+def widened(state: State, losses: Floats) -> State:
+    """The range after these losses."""
+    lowest, highest = state["lowest"], state["highest"]
+    if not range_is_known(state):
+        return {"lowest": min(lowest, float(losses.min())), "highest": max(highest, float(losses.max()))}
+    levels_ = [state[f"{kind}_loss"] / state[f"{kind}_count"] for kind in ("good", "bad")]
+    lowest += SHRINKING * max(min(levels_) - lowest, 0.0)
+    highest -= SHRINKING * max(highest - max(levels_), 0.0)
+    beyond = (GROWTH - 1.0) * (highest - lowest)
+    return {
+        "lowest": min(lowest, max(float(losses.min()), lowest - beyond)),
+        "highest": max(highest, min(float(losses.max()), highest + beyond)),
+    }
+
+
 def range_is_known(state: State) -> bool:
     """Whether some loss was better than another."""
     return bool(state["highest"] - state["lowest"] > SAME)
@@ -105,7 +123,7 @@ def likelihood_ratios(now: Levels, gains: Floats) -> Floats:
 
 
 def next_filter(state: State, arms: Arms, losses: Floats, gains: Floats) -> State:
-    """A round in which these arms were seen; the range of the losses has been taken in."""
+    """A round in which these arms were seen, with losses that lie in the range."""
     posterior = state["tracked"].copy()
     expected = state["highest"]  # where all losses are the same, nothing is said by one, but it is counted
     if range_is_known(state):

@@ -11,7 +11,7 @@ from ..experts._base import TINY, State, normalise
 from ..experts._validation import Floats
 from . import _filter
 from ._base import BanditAlgorithm, importance_weighted
-from ._filter import initial_filter, next_filter, range_is_known, switching
+from ._filter import initial_filter, next_filter, range_is_known, switching, widened
 from ._validation import Arms
 
 kernel: ModuleType | None
@@ -24,7 +24,7 @@ except ImportError:  # of which the expert algorithms have warned
 SHARPNESS = 2
 #: Pulls of other arms that the filter makes for each change that it expects, and in any case this over sqrt(t); but
 #: not more than this part of all.
-PULLS_A_CHANGE, LEAST_PULLS, MOST_PULLS = 1.0, 0.05, 0.1
+PULLS_A_CHANGE, LEAST_PULLS, MOST_PULLS = 1.0, 0.1, 0.1
 #: Part of these that goes to all arms alike; the rest goes to those that were good before.
 EVEN_PULLS = 0.2
 
@@ -48,7 +48,7 @@ _FILTER_CONSTANTS = {
     name: getattr(_filter, name.upper())
     for name in (
         "belief_sharing", "memory", "novelty", "fading", "first_count", "first_good", "first_bad", "least_distance",
-        "margin", "least_dispersion", "largest_ratio", "same",
+        "margin", "least_dispersion", "largest_ratio", "same", "growth", "shrinking",
     )
 } | {"tiny": TINY}  # fmt: skip
 _CONSTANTS = {
@@ -128,9 +128,9 @@ class LongTermMemoryBandit(BanditAlgorithm):
         pulls, sums = state["pulls"].copy(), state["sums"].copy()
         pulls[arms] += 1.0
         sums[arms] += losses
-        lowest, highest = min(state["lowest"], losses.min()), max(state["highest"], losses.max())
-        after = {**state, "pulls": pulls, "sums": sums, "lowest": float(lowest), "highest": float(highest)}
-        gains = np.zeros(len(arms))
+        after = {**state, "pulls": pulls, "sums": sums, **widened(state, losses)}
+        lowest, highest = after["lowest"], after["highest"]
+        losses, gains = np.clip(losses, lowest, highest), np.zeros(len(arms))
         if range_is_known(after):
             gains = (highest - losses) / (highest - lowest)
         estimates = importance_weighted(len(pulls), arms, gains, chances + MASTER_IMPLICIT)

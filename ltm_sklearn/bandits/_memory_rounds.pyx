@@ -14,7 +14,7 @@ cdef struct Sums:
 
 cdef struct FilterConstants:
     double belief_sharing, memory, novelty, fading, first_count, first_good, first_bad, least_distance, margin
-    double least_dispersion, largest_ratio, same, tiny
+    double least_dispersion, largest_ratio, same, tiny, growth, shrinking
 
 
 cdef struct Levels:
@@ -29,6 +29,23 @@ cdef struct Constants:
 
 cdef double between(double value, double low, double high) noexcept nogil:
     return low if value < low else high if value > high else value
+
+
+cdef void widen(Sums* sums, double loss, const FilterConstants* c) noexcept nogil:
+    """The range after a loss."""
+    cdef double good, bad, low, high, beyond, lowest = sums.lowest, highest = sums.highest
+    if highest - lowest > c.same:
+        good, bad = sums.good_loss / sums.good_count, sums.bad_loss / sums.bad_count
+        low, high = (good, bad) if good < bad else (bad, good)
+        lowest += c.shrinking * (low - lowest if low > lowest else 0.0)
+        highest -= c.shrinking * (highest - high if highest > high else 0.0)
+        beyond = (c.growth - 1.0) * (highest - lowest)
+        low = loss if loss > lowest - beyond else lowest - beyond
+        high = loss if loss < highest + beyond else highest + beyond
+    else:
+        low = high = loss
+    sums.lowest = low if low < lowest else lowest
+    sums.highest = high if high > highest else highest
 
 
 cdef double level(double count, double loss, double first, const Sums* sums,
@@ -156,8 +173,8 @@ def memory_rounds(const double[:, ::1] losses, const double[::1] uniforms, Py_ss
             n_untried -= 1.0 if pulls[arm] == 0.0 else 0.0
             pulls[arm] += 1.0
             pulled[arm] += loss
-            sums.lowest = loss if loss < sums.lowest else sums.lowest
-            sums.highest = loss if loss > sums.highest else sums.highest
+            widen(&sums, loss, &fc)
+            loss = between(loss, sums.lowest, sums.highest)
             width = sums.highest - sums.lowest
             known = width > fc.same
             gain = (sums.highest - loss) / width if known else 0.0
