@@ -24,7 +24,7 @@ except ImportError:  # of which the expert algorithms have warned
 SHARPNESS = 2
 #: Pulls of other arms that the filter makes for each change that it expects, and in any case this over sqrt(t); but
 #: not more than this part of all.
-PULLS_A_CHANGE, LEAST_PULLS, MOST_PULLS = 1.0, 0.1, 0.1
+PULLS_A_CHANGE, LEAST_PULLS, MOST_PULLS = 0.3, 0.1, 0.1
 #: Part of these that goes to all arms alike; the rest goes to those that were good before.
 EVEN_PULLS = 0.2
 
