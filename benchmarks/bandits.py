@@ -5,8 +5,9 @@
     python benchmarks/bandits.py speed
 
 Each rival runs over a grid of settings, and those that can be are told the range of the losses; the default has nothing
-to set and is told nothing. The whole grid runs on the first three seeds, its five best cells on all of them, and the one with the lowest
-mean regret over all seeds is the rival's. The default's constants were chosen on other draws of similar worlds.
+to set and is told nothing. The whole grid runs on the first three seeds, its five best cells on all of them, and the one
+with the lowest mean regret over all seeds is the rival's. The default's constants were chosen on other draws of similar
+worlds.
 """
 
 from __future__ import annotations
@@ -244,8 +245,8 @@ def save_regrets(
         above += [f"{world.name} ({over_best:.1f})"] * (over_best > 1.5)
     notes = [
         f"Mean regret over seeds {seeds[0]} to {seeds[-1]}, of the default with its standard error. All others but the "
-        "paper's constants are at their best cell in hindsight; Exp3 and its kin and the UCBs are told the range of the "
-        "losses. The last three columns: the default over Exp3.S, over the best of the six rivals, and which that is.",
+        "paper's constants are at their best cell in hindsight; Exp3 and its kin and the UCBs are told the range of "
+        "the losses. The last three columns: the default over Exp3.S, over the best of the six rivals, and which that is.",
         f"Few good arms among many (n ≤ K/4), and not below Exp3.S: {'; '.join(few_above) or 'none'}. Many, and above "
         f"1.5 times the best rival: {'; '.join(many_above) or 'none'}. All worlds in which it is above 1.5 times the "
         f"best rival: {'; '.join(above) or 'none'}.",

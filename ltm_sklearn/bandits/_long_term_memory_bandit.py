@@ -11,7 +11,7 @@ from ..experts._base import TINY, State, normalise
 from ..experts._validation import Floats
 from . import _filter
 from ._base import BanditAlgorithm, importance_weighted
-from ._filter import initial_filter, next_filter, range_is_known, switching, widened
+from ._filter import initial_filter, levels, next_filter, range_is_known, switching, widened
 from ._validation import Arms
 
 kernel: ModuleType | None
@@ -27,6 +27,8 @@ SHARPNESS = 2
 PULLS_A_CHANGE, LEAST_PULLS, MOST_PULLS = 0.3, 0.1, 0.1
 #: Part of these that goes to all arms alike; the rest goes to those that were good before.
 EVEN_PULLS = 0.2
+#: Pulls of any arm, in case one is better than the good one by now: where that could be by as much as a pull costs.
+SEARCH = 0.003
 
 #: Learning rate, switching rate, memory rate and exploration of Share-θ on importance-weighted gains.
 RATE, SWITCHING, MEMORY, EXPLORATION = 0.03, 1e-3, 1e-4, 1e-3
@@ -54,7 +56,7 @@ _FILTER_CONSTANTS = {
 _CONSTANTS = {
     name.lower(): globals()[name]
     for name in (
-        "PULLS_A_CHANGE", "LEAST_PULLS", "MOST_PULLS", "EVEN_PULLS", "RATE", "SWITCHING", "MEMORY", "EXPLORATION",
+        "PULLS_A_CHANGE", "LEAST_PULLS", "MOST_PULLS", "EVEN_PULLS", "SEARCH", "RATE", "SWITCHING", "MEMORY", "EXPLORATION",
         "NOVELTY", "IMPLICIT", "CONFIDENCE", "MASTER_RATE", "MASTER_SHARING", "MASTER_IMPLICIT",
     )
 }  # fmt: skip
@@ -172,7 +174,10 @@ def _filtered(state: State) -> Floats:
     mode = normalise((belief @ state["tracked"]) ** SHARPNESS)
     before = normalise((belief @ state["remembered"]) * (1.0 - mode))
     others = min(PULLS_A_CHANGE * float(belief @ switching(rounds)) + LEAST_PULLS / np.sqrt(rounds + 1.0), MOST_PULLS)
-    return (1.0 - others) * mode + others * ((1.0 - EVEN_PULLS) * before + EVEN_PULLS / len(before))
+    good, bad, _ = levels(state)
+    search = SEARCH * min((1.0 - good) / (good - bad), 1.0) ** 2
+    recalled = (1.0 - EVEN_PULLS) * before + EVEN_PULLS / len(before)
+    return (1.0 - others - search) * mode + others * recalled + search / len(before)
 
 
 def _shared(state: State) -> Floats:

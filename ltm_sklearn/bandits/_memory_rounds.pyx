@@ -22,7 +22,7 @@ cdef struct Levels:
 
 
 cdef struct Constants:
-    double pulls_a_change, least_pulls, most_pulls, even_pulls
+    double pulls_a_change, least_pulls, most_pulls, even_pulls, search
     double rate, switching, memory, exploration, novelty
     double implicit, confidence, master_rate, master_sharing, master_implicit
 
@@ -122,7 +122,7 @@ def memory_rounds(const double[:, ::1] losses, const double[::1] uniforms, Py_ss
     cdef double[::1] chances = np.empty(n_arms), cumulated = np.empty(n_arms), evidence = np.empty(n_cells)
     cdef double rounds = state["rounds"], n_pulls = 0.0, n_untried = 0.0
     cdef double alpha, theta, others, mass, loss, gain, estimate, width, ratio, is_good, mode, expected, grown, logs
-    cdef double of_share, slow, even, recall
+    cdef double of_share, slow, even, recall, search
     cdef bint known
     cdef Py_ssize_t t, i, k, arm
     cdef Levels now
@@ -151,13 +151,19 @@ def memory_rounds(const double[:, ::1] losses, const double[::1] uniforms, Py_ss
                 filtered[i] *= mode
                 before[i] *= 1.0 - filtered[i]
             mass = total(&before[0], n_arms)
-            even = c.even_pulls / n_arms if mass > fc.tiny else 1.0 / n_arms
-            recall = (1.0 - c.even_pulls) / mass if mass > fc.tiny else 0.0
+            known = sums.highest - sums.lowest > fc.same
+            search = 0.0
+            if known:
+                now = levels_of(&sums, &fc)
+                search = between((1.0 - now.good) / (now.good - now.bad), 0.0, 1.0)
+                search = c.search * search * search
+            recall = others * (1.0 - c.even_pulls) / mass if mass > fc.tiny else 0.0
+            even = (search + others * (c.even_pulls if mass > fc.tiny else 1.0)) / n_arms
+            mode = 1.0 - others - search
             promise(&pulls[0], &pulled[0], &promising[0], n_arms, n_pulls, n_untried, &sums, &c, fc.same)
             of_share = c.exploration / n_arms
-            known = sums.highest - sums.lowest > fc.same
             for i in range(n_arms):
-                filtered[i] = (1.0 - others) * filtered[i] + others * (recall * before[i] + even) if known else promising[i]
+                filtered[i] = mode * filtered[i] + recall * before[i] + even if known else promising[i]
                 chances[i] = (trust[0] * filtered[i] + trust[1] * ((1.0 - c.exploration) * weights[i] + of_share)
                               + trust[2] * promising[i])
             mass = 0.0
