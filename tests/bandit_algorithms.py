@@ -53,9 +53,6 @@ DETERMINISTIC = {name for name in BANDITS if "ucb" in name}
 #: Modules whose ``kernel`` does what the NumPy code defines.
 MODULES_WITH_KERNEL = [default_module, scaled_module, sparse_module]
 
-#: Those whose ``run`` is compiled.
-COMPILED = dict(BANDITS)
-
 #: Over how many rounds compiled and NumPy runs are compared. Importance-weighted losses magnify a rounding error by
 #: about exp(rate · loss) in each round: an arm charged too much is drawn more seldom, and charged more when it is.
 COMPARABLE_ROUNDS = {"exp3ix": 600, "exp3ix-horizon": 400, "exp3ix-rate": 200}

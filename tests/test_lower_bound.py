@@ -187,5 +187,7 @@ def test_bandits_that_cannot_play_are_named():
     other.draw(3)
     with pytest.raises(ValueError, match="5 arms, but this bandit runs over 3"):
         LowerBoundAdversary(T, S, K).play(other)
-    with pytest.raises(ValueError, match="loss_range"):
-        LowerBoundAdversary(T, S, K).play(Exp3(loss_range=(0, 1)))
+    for bandit, message in ((Exp3(loss_range=(0, 1)), "loss_range"), (Exp3(horizon=T - 1), "horizon of 599")):
+        with pytest.raises(ValueError, match=message):
+            LowerBoundAdversary(T, S, K).play(bandit)
+        assert not hasattr(bandit, "n_arms_")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
 from typing import Any, NamedTuple, Self
 
@@ -10,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from ..experts._base import State, leave, restrict
+from ..experts._base import State, leave, restrict, rule_is_changed
 from ..experts._validation import Floats, check_count
 from ._validation import Arms, check_arms, check_awake, check_probabilities, check_seen, check_table
 
@@ -134,7 +135,8 @@ class BanditAlgorithm(BaseEstimator, ABC):
             Instead of the loss, which is then minus the reward.
         probability : float, or array-like, optional
             The probability with which the arm was drawn, if that was not the last :meth:`draw`: of a loss that comes
-            late, or of a log. With several arms, that with which each was among those drawn.
+            late, or of a log. With several arms, that with which each was among those drawn. A draw that waits for its
+            loss goes on waiting.
 
         Returns
         -------
@@ -147,12 +149,10 @@ class BanditAlgorithm(BaseEstimator, ABC):
         given, name = (reward, "reward") if loss is None else (loss, "loss")
         seen = check_seen(given, name, arms, self.n_rounds_, self._range_of(name))
         self._check_horizon(1)
-        if probability is not None:
-            chances = check_probabilities(probability, arms)
-        else:
-            chances = self._chances_of_draw(arms)
+        chances = self._chances_of_draw(arms) if probability is None else check_probabilities(probability, arms)
+        self.state_ = self._step(self.state_, arms, seen if reward is None else -seen, chances)
+        if probability is None:
             del self.drawn_
-        self._learn(arms, seen if reward is None else -seen, chances)
         return self
 
     def run(self, losses: ArrayLike | None = None, n_seeds: int = 1, *, rewards: ArrayLike | None = None) -> Arms:
@@ -185,12 +185,14 @@ class BanditAlgorithm(BaseEstimator, ABC):
             table = -table
         if not self._has_started():
             self._begin(table.shape[1])
+        self._check_state()
         played = np.empty((n_seeds, len(table)), dtype=np.intp)
-        before, repeats = self.state_, self.random_.bit_generator.seed_seq.spawn(n_seeds - 1)  # type: ignore[attr-defined]
-        played[0], after = self._play_rounds(before, table, self.random_.random(len(table)))
+        before, own = self.state_, copy.deepcopy(self.random_)
+        repeats = own.bit_generator.seed_seq.spawn(n_seeds - 1)  # type: ignore[attr-defined]
+        played[0], after = self._play_rounds(before, table, own.random(len(table)))
         for at, seed in enumerate(repeats, start=1):
             played[at], _ = self._play_rounds(before, table, np.random.default_rng(seed).random(len(table)))
-        self.state_ = after
+        self.state_, self.random_ = after, own  # only now: an interrupted run leaves all as it was
         self.__dict__.pop("drawn_", None)
         return played
 
@@ -202,7 +204,7 @@ class BanditAlgorithm(BaseEstimator, ABC):
         return self.n_arms_ - 1
 
     def drop_arm(self, arm: int) -> None:
-        """Remove an arm; those behind it move up by one."""
+        """Remove an arm; those behind it move up by one. A draw that it is part of is taken back."""
         self._check_started("drop_arm")
         if np.ndim(arm):
             raise ValueError(f"arm={arm!r}: arms are dropped one at a time")
@@ -228,6 +230,7 @@ class BanditAlgorithm(BaseEstimator, ABC):
         """A draw with these random numbers; changes nothing else."""
         state = self.state_
         played = self._distribution(state) if awake is None else self._awake_distribution(state, awake)
+        self._check_distribution(played)
         return _joined_by_others(pick(played, random.random()), played, awake, query, random)
 
     def _has_started(self) -> bool:
@@ -245,7 +248,7 @@ class BanditAlgorithm(BaseEstimator, ABC):
 
     def _known_arms(self, n_arms: int | None) -> int:
         if self._has_started():
-            if n_arms is not None and n_arms != self.n_arms_:
+            if n_arms is not None and (not isinstance(n_arms, int | np.integer) or n_arms != self.n_arms_):
                 raise ValueError(f"n_arms={n_arms!r}, but this bandit runs over {self.n_arms_}")
             return self.n_arms_
         if n_arms is None:
@@ -257,11 +260,26 @@ class BanditAlgorithm(BaseEstimator, ABC):
         low, high = self._known_range()
         return (low, high) if name.startswith("loss") else (0.0 - high, 0.0 - low)  # no -0
 
+    def _check_state(self) -> None:
+        """Compiled rounds trust the shapes of a state, which may come from a file of another version."""
+        for name, value in self._initial_state(self.n_arms_).items():
+            found = getattr(self.state_.get(name), "shape", None)
+            if _has_arms(value) and found != value.shape:
+                raise ValueError(f"state_[{name!r}] has shape {found}, not {value.shape}: it is damaged")
+
+    def _own_rule(self) -> bool:
+        """Whether the rule is the package's, which compiled rounds follow, and not one that a subclass changed."""
+        return not rule_is_changed(self, BanditAlgorithm, __package__)
+
     def _begin(self, n_arms: int) -> None:
         self._check_parameters()
         seed = None
         if self.random_state is not None:
-            seed = int(check_random_state(self.random_state).randint(2**31))
+            try:
+                seed = int(check_random_state(self.random_state).randint(2**31))
+            except ValueError:
+                message = f"random_state={self.random_state!r} is neither None, a whole number nor a RandomState"
+                raise ValueError(message) from None
         self.state_ = {**self._initial_state(n_arms), "rounds": 0}
         self.random_ = np.random.default_rng(seed)
         self.n_arms_ = n_arms
@@ -275,17 +293,20 @@ class BanditAlgorithm(BaseEstimator, ABC):
         of_arm = dict(zip(drawn.arms.tolist(), drawn.chances.tolist(), strict=True))
         return np.array([of_arm[arm] for arm in arms.tolist()])
 
-    def _learn(self, arms: Arms, losses: Floats, chances: Floats) -> None:
-        self.state_ = self._step(self.state_, arms, losses, chances)
-
     def _step(self, state: State, arms: Arms, losses: Floats, chances: Floats) -> State:
         return {**self._next_state(state, arms, losses, chances), "rounds": state["rounds"] + 1}
+
+    def _check_distribution(self, chances: Floats) -> None:
+        """A rule of one's own may go wrong; nothing is drawn then."""
+        if chances.shape != (self.n_arms_,) or not (chances >= 0.0).all() or not 0.0 < chances.sum() < np.inf:
+            raise ValueError(f"{type(self).__name__} gave no distribution over {self.n_arms_} arms: {chances!r}")
 
     def _play_rounds(self, state: State, losses: Floats, uniforms: Floats) -> tuple[Arms, State]:
         """The arms played, and the state after it; where there is a kernel for the rule, it does this."""
         played = np.empty(len(losses), dtype=np.intp)
         for t, row in enumerate(losses):
             chances = self._distribution(state)
+            self._check_distribution(chances)
             arm = pick(chances, uniforms[t])
             here = np.array([arm])
             state = self._step(state, here, row[here], chances[here])

@@ -133,8 +133,8 @@ class Exp3IX(_ExponentialGains):
     rate : float, optional
         Learning rate. None: ``√(2 ln K / (K T))``.
     horizon : int, optional
-        Number T of rounds to come, for a rate that is None. None: the smallest power of two above the number of rounds
-        so far.
+        Number T of rounds, for a rate that is None; more raise a ValueError. None: the smallest power of two above the
+        number of rounds so far.
     loss_range : tuple of two floats, default=(-1, 1)
         The lowest and the highest loss that can come; the rule's losses are ``(loss - low)/(high - low)``.
     random_state : int, RandomState or None

@@ -56,8 +56,8 @@ _FILTER_CONSTANTS = {
 _CONSTANTS = {
     name.lower(): globals()[name]
     for name in (
-        "PULLS_A_CHANGE", "LEAST_PULLS", "MOST_PULLS", "EVEN_PULLS", "SEARCH", "RATE", "SWITCHING", "MEMORY", "EXPLORATION",
-        "NOVELTY", "IMPLICIT", "CONFIDENCE", "MASTER_RATE", "MASTER_SHARING", "MASTER_IMPLICIT",
+        "PULLS_A_CHANGE", "LEAST_PULLS", "MOST_PULLS", "EVEN_PULLS", "SEARCH", "RATE", "SWITCHING", "MEMORY",
+        "EXPLORATION", "NOVELTY", "IMPLICIT", "CONFIDENCE", "MASTER_RATE", "MASTER_SHARING", "MASTER_IMPLICIT",
     )
 }  # fmt: skip
 
@@ -144,9 +144,7 @@ class LongTermMemoryBandit(BanditAlgorithm):
         }
 
     def _play_rounds(self, state: State, losses: Floats, uniforms: Floats) -> tuple[Arms, State]:
-        rule = "_distribution", "_proposals", "_next_state", "_step"
-        changed = any(getattr(type(self), name) is not getattr(LongTermMemoryBandit, name) for name in rule)
-        if kernel is None or changed:
+        if kernel is None or not self._own_rule():
             return super()._play_rounds(state, losses, uniforms)
         played = np.empty(len(losses), dtype=np.intp)
         priors = _filter.SWITCHING, _filter.BELIEF, self._trust

@@ -122,6 +122,7 @@ class LowerBoundAdversary(BaseEstimator):
         if not isinstance(bandit, BanditAlgorithm):
             raise ValueError(f"bandit={bandit!r} must be an instance of a subclass of BanditAlgorithm")
         random = np.random.default_rng(int(check_random_state(self.random_state).randint(2**31)))
+        self._rehearse(bandit)
         bandit.run(np.empty((0, self.n_arms)))  # that there is something to copy
         losses = np.zeros((self.n_rounds, self.n_arms))
         losses[:, DECOY] = GOOD
@@ -138,6 +139,12 @@ class LowerBoundAdversary(BaseEstimator):
             arms[interval] = bandit.run(losses[interval])[0]
             guarantee += _guarantee(length, self.n_arms)
         return LowerBoundGame(losses, arms, benchmark, guarantee)
+
+    def _rehearse(self, bandit: BanditAlgorithm) -> None:
+        """Raise the error of a bandit that cannot play, before it has learned anything."""
+        double = copy.deepcopy(bandit)
+        double.run(np.array([[GOOD, BETTER, *[0.0] * (self.n_arms - 2)]]))
+        double._check_horizon(self.n_rounds - 1)
 
     def _check_parameters(self) -> None:
         for name in ("n_rounds", "n_segments", "n_arms", "n_simulations"):

@@ -50,12 +50,11 @@ class ScaledBandit(BanditAlgorithm):
         low, high = self._known_range()
         return (high - losses) / (high - low)
 
-    def _assumed_horizon(self, state: State) -> int:
-        return self.horizon or 1 << int(state["rounds"]).bit_length()
+    def _assumed_horizon(self, state: State) -> float:
+        return float(self.horizon or 1 << int(state["rounds"]).bit_length())
 
     def _play_rounds(self, state: State, losses: Floats, uniforms: Floats) -> tuple[Arms, State]:
-        # a subclass from elsewhere may have changed the rule, so the kernel is for the class that names its own
-        if kernel is None or "_compiled_rounds" not in vars(type(self)):
+        if kernel is None or not self._own_rule():
             return super()._play_rounds(state, losses, uniforms)
         played = np.empty(len(losses), dtype=np.intp)
         for part in self._parts_of_one_setting(int(state["rounds"]), len(losses)):

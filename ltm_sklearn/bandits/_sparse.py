@@ -22,11 +22,11 @@ except ImportError:  # of which the expert algorithms have warned
 #: Without a horizon the constants are those of this one.
 ASSUMED_HORIZON = 2**20
 
+#: Products of larger ones with any barrier would leave the range of floats.
+LARGEST_HYBRID_RATE, LARGEST_BARRIER = 1e6, 1e100
+
 #: What the input line of Algorithm 3 demands of its rate.
 LARGEST_RATE = 1 / 500
-
-#: A chance below this counts as this, so that squares of estimates stay finite.
-LEAST_CHANCE = 1e-100
 
 
 class Constants(NamedTuple):
@@ -64,7 +64,7 @@ class HybridBandit(BanditAlgorithm):
     def _next_state(self, state: State, arms: Arms, losses: Floats, chances: Floats) -> State:
         z, p = state["confidence"], _confident(state)
         constants = self._constants(len(p), state["rounds"])
-        estimates = importance_weighted(len(p), arms, losses, np.maximum(chances, LEAST_CHANCE))
+        estimates = importance_weighted(len(p), arms, losses, chances)
         regret = p @ estimates - estimates
         master = -z * regret - constants.bias * z * estimates**2
         after = {
@@ -85,9 +85,7 @@ class HybridBandit(BanditAlgorithm):
         return _led(state, self._constants(len(state["losses"]), max(state["rounds"] - 1, 0)))
 
     def _play_rounds(self, state: State, losses: Floats, uniforms: Floats) -> tuple[Arms, State]:
-        rule = "_distribution", "_next_state", "_step"
-        changed = any(getattr(type(self), name) is not getattr(HybridBandit, name) for name in rule)
-        if kernel is None or changed:
+        if kernel is None or not self._own_rule():
             return super()._play_rounds(state, losses, uniforms)
         n_rounds, n_arms = losses.shape
         constants = self._constants(n_arms, state["rounds"] + np.arange(n_rounds))
@@ -227,7 +225,7 @@ class SparseLongTermMemory(HybridBandit):
                 if getattr(self, name) is not None:
                     raise ValueError(f"{name}={getattr(self, name)!r} needs constants='free': the paper sets its own")
         check_number("rate", self.rate, 0.0, 1.0, low_open=True)
-        check_number("barrier", self.barrier, 0.0, np.inf, high_open=True)
+        check_number("barrier", self.barrier, 0.0, LARGEST_BARRIER)
         check_number("floor", self.floor, 0.0, 1.0, low_open=True)
 
     def _constants(self, n_arms: int, rounds: Any) -> Constants:
@@ -307,10 +305,10 @@ class SparseHybrid(HybridBandit):
     def _check_parameters(self) -> None:
         check_horizon(self.horizon)
         check_count("sparsity", self.sparsity)
-        check_number("rate", self.rate, 0.0, np.inf, low_open=True, high_open=True)
+        check_number("rate", self.rate, 0.0, LARGEST_HYBRID_RATE, low_open=True)
         if self.barrier is None:
             raise ValueError("barrier=None must be a number in [0, inf)")
-        check_number("barrier", self.barrier, 0.0, np.inf, high_open=True)
+        check_number("barrier", self.barrier, 0.0, LARGEST_BARRIER)
 
     def _constants(self, n_arms: int, rounds: Any) -> Constants:
         rate: Any = self.rate

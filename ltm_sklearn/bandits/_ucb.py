@@ -19,6 +19,9 @@ ROUNDING_OF_BOUND = 1e-9
 #: Where an arm that was seen has been dropped since.
 GONE = -1
 
+#: More losses than this are never seen.
+LARGEST_WINDOW = 2**53
+
 
 class _UpperConfidence(ScaledBandit):
     """Play the arm with the largest mean gain plus width; arms of which nothing is known come first; ties are even."""
@@ -100,16 +103,22 @@ class SlidingWindowUCB(_UpperConfidence):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if self.window is not None:
-            check_count("window", self.window)
+            check_count("window", self.window, LARGEST_WINDOW)
 
     def _current_window(self, state: State) -> int:
         if self.window is not None:
             return int(self.window)
         horizon = max(self._assumed_horizon(state), 2)
-        return int(np.ceil(2.0 * np.sqrt(horizon * np.log(horizon) / self._assumed_changes())))
+        width = 2.0 * np.sqrt(horizon * np.log(horizon) / self._assumed_changes())
+        return int(min(np.ceil(width), LARGEST_WINDOW))
 
     def _initial_state(self, n_arms: int) -> State:
         return {"n_arms": n_arms, "seen": np.empty(0, dtype=np.intp), "gains": np.empty(0)}
+
+    def _check_state(self) -> None:
+        seen, gains = self.state_["seen"], self.state_["gains"]
+        if seen.shape != gains.shape or not ((seen >= GONE) & (seen < self.n_arms_)).all():
+            raise ValueError("state_['seen'] is not of arms that there are: it is damaged")
 
     def _upper_bounds(self, state: State) -> Floats:
         left = state["seen"] != GONE
@@ -150,16 +159,16 @@ class DiscountedUCB(_UpperConfidence):
     Parameters
     ----------
     discount : float, optional
-        What a loss counts after one round, in (0, 1]; with 1 this is UCB1. None: ``1 - √(Υ/T)/4``, Υ being the number
-        of changes.
+        What a loss counts after one round, in (0, 1]; with 1, and ξ = 1/2, this is UCB1. None: ``1 - √(Υ/T)/4``, with
+        Υ changes.
     exploration : float, default=0.5
         ξ in the width ``2 √(ξ ln(n) / N)`` of an arm whose losses count N, all together n; the regret bound is for
         ξ > 1/2.
     n_segments : int, optional
         Number Υ + 1 of segments to expect, for a discount that is None. None: 2.
     horizon : int, optional
-        Number T of rounds to come, for a discount that is None. None: the smallest power of two above the number of
-        rounds so far.
+        Number T of rounds, for a discount that is None; more raise a ValueError. None: the smallest power of two above
+        the number of rounds so far.
     loss_range : tuple of two floats, default=(-1, 1)
         The lowest and the highest loss that can come; gains are ``(high - loss)/(high - low)``.
     random_state : int, RandomState or None

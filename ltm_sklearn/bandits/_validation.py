@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -64,9 +63,10 @@ def check_loss_range(loss_range: Any) -> None:
 
 def check_arms(arm: Any, n_arms: int) -> Arms:
     """One arm, or several that differ, as an array."""
-    listed = list(arm) if isinstance(arm, Sequence | np.ndarray) and np.ndim(arm) == 1 else [arm]
+    array = np.asarray(arm)
+    listed = array.ravel().tolist() if array.ndim <= 1 and array.dtype.kind in "biu" else [arm]
     for each in listed:
-        if isinstance(each, bool) or not isinstance(each, int | np.integer):
+        if isinstance(each, bool) or not isinstance(each, int):
             raise ValueError(f"there is no arm {each!r}: arms have whole numbers")
         if not 0 <= each < n_arms:
             raise ValueError(f"there is no arm {each}: there are {n_arms}, counted from 0")

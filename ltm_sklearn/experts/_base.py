@@ -332,14 +332,7 @@ class ExpertAlgorithm(BaseEstimator, ABC):
 
     def _kernel(self) -> Any:
         """The compiled kernel, or None if a subclass from elsewhere has changed the rule that it knows."""
-        ours = f"{__package__}."
-        if type(self).__module__.startswith(ours):
-            return kernel
-        foreign = (cls for cls in type(self).__mro__ if issubclass(cls, ExpertAlgorithm))
-        foreign = (cls for cls in foreign if not cls.__module__.startswith(ours))
-        names = (name for cls in foreign for name in vars(cls) if name != "_abc_impl")
-        changed = any(name.startswith("_") and not name.startswith("__") for name in names)
-        return None if changed else kernel
+        return None if rule_is_changed(self, ExpertAlgorithm, __package__) else kernel
 
     def _play_rounds(self, losses: Floats, confidence: Floats | None) -> Floats:
         played = np.empty_like(losses)
@@ -358,6 +351,14 @@ class ExpertAlgorithm(BaseEstimator, ABC):
 
     def _without(self, state: State, index: int | slice) -> State:
         return leave(state, index, _expert_axis)
+
+
+def rule_is_changed(algorithm: Any, base: type, package: str | None) -> bool:
+    """Whether a subclass from outside a package has private names of its own, and so perhaps another rule."""
+    foreign = (cls for cls in type(algorithm).__mro__ if issubclass(cls, base))
+    foreign = (cls for cls in foreign if not cls.__module__.startswith(f"{package}."))
+    names = (name for cls in foreign for name in vars(cls) if name != "_abc_impl")
+    return any(name.startswith("_") and not name.startswith("__") for name in names)
 
 
 def _expert_axis(value: Floats) -> int | None:
