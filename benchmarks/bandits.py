@@ -1,7 +1,7 @@
 """Regret of the untuned default bandit against rivals at their best setting in hindsight; its parts; its speed.
 
     python benchmarks/bandits.py regret [--seeds 20] [--first-seed 100] [--jobs 2]
-    python benchmarks/bandits.py parts [--seeds 20] [--first-seed 100] [--jobs 2]
+    python benchmarks/bandits.py parts [--seeds 20] [--first-seed 200] [--jobs 2]
     python benchmarks/bandits.py speed
 
 Each rival runs over a grid of settings, and those that can be are told the range of the losses; the default has nothing
@@ -363,10 +363,10 @@ def speed(options: argparse.Namespace) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     commands = parser.add_subparsers(required=True)
-    for name, function in {"regret": regrets, "parts": parts}.items():
+    for name, function, first_seed in (("regret", regrets, 100), ("parts", parts, 200)):
         command = commands.add_parser(name)
         command.add_argument("--seeds", type=int, default=20)
-        command.add_argument("--first-seed", type=int, default=100)
+        command.add_argument("--first-seed", type=int, default=first_seed)
         command.add_argument("--jobs", type=int, default=2)
         command.set_defaults(run=function)
     commands.add_parser("speed").set_defaults(run=speed)

@@ -24,7 +24,7 @@ def hybrid_weights(losses: Floats, rate: float, barrier: float, multiplier: floa
     """The distribution ``w`` with the least ``w·C + (1/η) Σ w ln w + γ Σ ln(1/w)``, and its multiplier.
 
     With ``x = η (C - min C)`` and ``β = ηγ`` it is where ``ln w(i) - β/w(i) = ν - x(i)`` for all i and ``Σ w = 1``. The
-    left side grows and is concave in ``w(i)``, so ``ln Σ w`` grows and is convex in the multiplier ``ν``: Newton's
+    left side grows and is concave in ``ln w(i)``, so ``ln w(i)``, and with it ``ln Σ w``, is convex in ``ν``: Newton's
     steps come down to its zero from above, and bisection helps where they would leave the bracket. The largest weight
     is between 1/K and 1 and has ``x = 0``, which is the first bracket.
 

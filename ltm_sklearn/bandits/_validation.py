@@ -64,7 +64,7 @@ def check_loss_range(loss_range: Any) -> None:
 def check_arms(arm: Any, n_arms: int) -> Arms:
     """One arm, or several that differ, as an array."""
     array = np.asarray(arm)
-    listed = array.ravel().tolist() if array.ndim <= 1 and array.dtype.kind in "biu" else [arm]
+    listed = array.ravel().tolist() if array.ndim <= 1 and (array.dtype.kind in "biu" or not array.size) else [arm]
     for each in listed:
         if isinstance(each, bool) or not isinstance(each, int):
             raise ValueError(f"there is no arm {each!r}: arms have whole numbers")
