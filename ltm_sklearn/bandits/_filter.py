@@ -122,6 +122,12 @@ def likelihood_ratios(now: Levels, gains: Floats) -> Floats:
     return np.exp(np.clip(logs / dispersion, -LARGEST_RATIO, LARGEST_RATIO))
 
 
+def shared(posterior: Floats, memory: Floats, alpha: Floats | float, theta: float) -> tuple[Floats, Floats]:
+    """``w ← (1-α) ẇ + α v`` and ``v ← (1-θ) v + θ ẇ``, with a little of ``v`` spread evenly."""
+    recalled = (1.0 - NOVELTY) * memory + NOVELTY / memory.shape[-1]
+    return (1.0 - alpha) * posterior + alpha * recalled, (1.0 - theta) * memory + theta * posterior
+
+
 def next_filter(state: State, arms: Arms, losses: Floats, gains: Floats) -> State:
     """A round in which these arms were seen, with losses that lie in the range."""
     posterior = state["tracked"].copy()
@@ -137,12 +143,11 @@ def next_filter(state: State, arms: Arms, losses: Floats, gains: Floats) -> Stat
 
     alpha = switching(state["rounds"])[:, np.newaxis]
     theta = max(MEMORY, 1.0 / (state["rounds"] + 2.0))
-    remembered = state["remembered"]
-    recalled = (1.0 - NOVELTY) * remembered + NOVELTY / posterior.shape[1]
+    tracked, remembered = shared(posterior, state["remembered"], alpha, theta)
     return {
         **state,
-        "tracked": (1.0 - alpha) * posterior + alpha * recalled,
-        "remembered": (1.0 - theta) * remembered + theta * posterior,
+        "tracked": tracked,
+        "remembered": remembered,
         "belief": (1.0 - BELIEF_SHARING) * belief + BELIEF_SHARING * BELIEF,
         "good_count": FADING * state["good_count"] + float(are_good.sum()),
         "good_loss": FADING * state["good_loss"] + float(are_good @ losses),

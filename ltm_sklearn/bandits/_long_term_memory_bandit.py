@@ -11,7 +11,7 @@ from ..experts._base import TINY, State, normalise
 from ..experts._validation import Floats
 from . import _filter
 from ._base import BanditAlgorithm, importance_weighted
-from ._filter import initial_filter, levels, next_filter, range_is_known, switching, widened
+from ._filter import initial_filter, levels, next_filter, range_is_known, shared, switching, widened
 from ._validation import Arms
 
 kernel: ModuleType | None
@@ -20,7 +20,8 @@ try:
 except ImportError:  # of which the expert algorithms have warned
     kernel = None
 
-#: The power of the filter's weights that is played: the best answer to a belief is its mode, not a draw from it.
+#: The power of the filter's weights that is played: the best answer to a belief is its mode, not a draw from it. (The
+#: compiled rounds square.)
 SHARPNESS = 2
 #: Pulls of other arms that the filter makes for each change that it expects, and in any case this over sqrt(t); but
 #: not more than this part of all.
@@ -34,8 +35,6 @@ SEARCH = 0.003
 RATE, SWITCHING, MEMORY, EXPLORATION = 0.03, 1e-3, 1e-4, 1e-3
 #: Added to probabilities that gains are divided by (implicit exploration): estimates are then never huge.
 IMPLICIT = 1e-3
-#: Part of what it recalls that is spread evenly.
-NOVELTY = 0.05
 
 #: The width of the confidence bounds: ``sqrt(ξ ln(t)/pulls)``.
 CONFIDENCE = 0.1
@@ -57,7 +56,7 @@ _CONSTANTS = {
     name.lower(): globals()[name]
     for name in (
         "PULLS_A_CHANGE", "LEAST_PULLS", "MOST_PULLS", "EVEN_PULLS", "SEARCH", "RATE", "SWITCHING", "MEMORY",
-        "EXPLORATION", "NOVELTY", "IMPLICIT", "CONFIDENCE", "MASTER_RATE", "MASTER_SHARING", "MASTER_IMPLICIT",
+        "EXPLORATION", "IMPLICIT", "CONFIDENCE", "MASTER_RATE", "MASTER_SHARING", "MASTER_IMPLICIT",
     )
 }  # fmt: skip
 
@@ -186,12 +185,8 @@ def _shared(state: State) -> Floats:
 def _next_shared(state: State, estimates: Floats) -> State:
     """A round of Share-θ on estimated gains."""
     posterior = normalise(state["weights"] * np.exp(RATE * estimates))
-    memory = state["memory"]
-    recalled = (1.0 - NOVELTY) * memory + NOVELTY / len(memory)
-    return {
-        "weights": (1.0 - SWITCHING) * posterior + SWITCHING * recalled,
-        "memory": (1.0 - MEMORY) * memory + MEMORY * posterior,
-    }
+    weights, memory = shared(posterior, state["memory"], SWITCHING, MEMORY)
+    return {"weights": weights, "memory": memory}
 
 
 def _most_promising(state: State) -> Floats:

@@ -23,7 +23,7 @@ cdef struct Levels:
 
 cdef struct Constants:
     double pulls_a_change, least_pulls, most_pulls, even_pulls, search
-    double rate, switching, memory, exploration, novelty
+    double rate, switching, memory, exploration
     double implicit, confidence, master_rate, master_sharing, master_implicit
 
 
@@ -195,7 +195,7 @@ def memory_rounds(const double[:, ::1] losses, const double[::1] uniforms, Py_ss
             # Share-theta on the estimated gain.
             grown = exp(c.rate * gain / (chances[arm] + c.implicit))
             weights[arm] *= grown
-            share(&weights[0], &memory[0], n_arms, 1.0 / total(&weights[0], n_arms), c.switching, c.memory, c.novelty)
+            share(&weights[0], &memory[0], n_arms, 1.0 / total(&weights[0], n_arms), c.switching, c.memory, fc.novelty)
             # The filter.
             ratio, expected = 1.0, sums.highest
             if known:
