@@ -100,9 +100,10 @@ def widened(state: State, losses: Floats) -> State:
     lowest, highest = state["lowest"], state["highest"]
     if not range_is_known(state):
         return {"lowest": min(lowest, float(losses.min())), "highest": max(highest, float(losses.max()))}
-    levels_ = [state[f"{kind}_loss"] / state[f"{kind}_count"] for kind in ("good", "bad")]
-    lowest += SHRINKING * max(min(levels_) - lowest, 0.0)
-    highest -= SHRINKING * max(highest - max(levels_), 0.0)
+    good = state["good_loss"] / state["good_count"]
+    bad = state["bad_loss"] / state["bad_count"] if state["bad_count"] > 0.0 else good  # of one arm there is none
+    lowest += SHRINKING * max(min(good, bad) - lowest, 0.0)
+    highest -= SHRINKING * max(highest - max(good, bad), 0.0)
     beyond = (GROWTH - 1.0) * (highest - lowest)
     return {
         "lowest": min(lowest, max(float(losses.min()), lowest - beyond)),

@@ -35,7 +35,8 @@ cdef void widen(Sums* sums, double loss, const FilterConstants* c) noexcept nogi
     """The range after a loss."""
     cdef double good, bad, low, high, beyond, lowest = sums.lowest, highest = sums.highest
     if highest - lowest > c.same:
-        good, bad = sums.good_loss / sums.good_count, sums.bad_loss / sums.bad_count
+        good = sums.good_loss / sums.good_count
+        bad = sums.bad_loss / sums.bad_count if sums.bad_count > 0.0 else good
         low, high = (good, bad) if good < bad else (bad, good)
         lowest += c.shrinking * (low - lowest if low > lowest else 0.0)
         highest -= c.shrinking * (highest - high if highest > high else 0.0)
