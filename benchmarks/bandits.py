@@ -1,6 +1,6 @@
 """Regret of the untuned default bandit against rivals at their best setting in hindsight; its parts; its speed.
 
-    python benchmarks/bandits.py regret [--seeds 20] [--first-seed 100] [--jobs 2]
+    python benchmarks/bandits.py regret [--seeds 20] [--first-seed 200] [--jobs 2]
     python benchmarks/bandits.py parts [--seeds 20] [--first-seed 200] [--jobs 2]
     python benchmarks/bandits.py speed
 
@@ -234,15 +234,15 @@ def save_regrets(
     rows = []
     few_above, many_above, above = [], [], []
     for world, values in table.items():
-        means = {name: values[name].mean() for name in names}
+        means = {name: float(values[name].mean()) for name in names}
         error = values[DEFAULT].std(ddof=1) / np.sqrt(len(seeds))
         best = min(RIVALS, key=means.__getitem__)
         over_exp3s, over_best = means[DEFAULT] / means["Exp3.S"], means[DEFAULT] / means[best]
         figures = [f"{means[DEFAULT]:.0f} ± {error:.0f}", *(f"{means[name]:.0f}" for name in names[1:])]
         rows.append([world.name, *figures, f"{over_exp3s:.2f}", f"{over_best:.2f}", best])
-        few_above += [world.name] * (world.is_recurring and over_exp3s >= 1.0)
-        many_above += [world.name] * (not world.is_recurring and over_best > 1.5)
-        above += [f"{world.name} ({over_best:.1f})"] * (over_best > 1.5)
+        few_above += [world.name] if world.is_recurring and over_exp3s >= 1.0 else []
+        many_above += [world.name] if not world.is_recurring and over_best > 1.5 else []
+        above += [f"{world.name} ({over_best:.1f})"] if over_best > 1.5 else []
     notes = [
         f"Mean regret over seeds {seeds[0]} to {seeds[-1]}, of the default with its standard error. All others but the "
         "paper's constants are at their best cell in hindsight; Exp3 and its kin and the UCBs are told the range of "
@@ -363,10 +363,10 @@ def speed(options: argparse.Namespace) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     commands = parser.add_subparsers(required=True)
-    for name, function, first_seed in (("regret", regrets, 100), ("parts", parts, 200)):
+    for name, function in {"regret": regrets, "parts": parts}.items():
         command = commands.add_parser(name)
         command.add_argument("--seeds", type=int, default=20)
-        command.add_argument("--first-seed", type=int, default=first_seed)
+        command.add_argument("--first-seed", type=int, default=200)
         command.add_argument("--jobs", type=int, default=2)
         command.set_defaults(run=function)
     commands.add_parser("speed").set_defaults(run=speed)
