@@ -17,6 +17,8 @@ from ..losses._seen import SeenRange
 
 #: So many pulls wait for their rewards; beyond that the oldest are given up.
 MOST_WAITING = 1000
+#: After so many rewards their range is that without the largest and the smallest, lest a first outlier decides it.
+N_FIRST = 10
 
 
 class Standing:
@@ -53,6 +55,7 @@ class PolicyByWeight(bandit.base.Policy):
         self._rewards = {}  #: of every arm that was offered or rewarded
         self._arms: list[Any] = []  #: in the order of the weights
         self._seen = SeenRange()  #: of minus the rewards of late
+        self._first: list[float] = []  #: minus the first rewards, while there are few
         self._waiting: deque[tuple[Any, Any]] = deque(maxlen=MOST_WAITING)  #: arms pulled, each with its draw
         self._means: dict[Any, stats.Mean] = {}  #: of rewards until the first one that teaches something
         self._taught = False
@@ -97,8 +100,10 @@ class PolicyByWeight(bandit.base.Policy):
         That of an arm which was not drawn, as in the burn-in, changes no weights.
         """
         reward = self._reward(*reward_args, **reward_kwargs)
-        losses = np.array([-reward])
-        seen = self._seen.widened(losses)
+        losses = bounded(np.array([-reward]))
+        first = [*self._first, float(losses[0])] if self._n < N_FIRST else []
+        seen = _without_ends(first) if len(first) == N_FIRST else None
+        seen = seen or self._seen.widened(losses)
         at = self._pull_of(arm_id)
         teaches = at is not None and seen.high > seen.low
         if at is not None and teaches:  # first, since an algorithm may refuse
@@ -107,9 +112,9 @@ class PolicyByWeight(bandit.base.Policy):
             del self._waiting[at]
         self._show(arm_id)
         super().update(arm_id, *reward_args, **reward_kwargs)
-        self._seen, self._taught, self._known_standings = seen, self._taught or teaches, None
+        self._seen, self._first, self._taught, self._known_standings = seen, first, self._taught or teaches, None
         if not self._taught:
-            self._means.setdefault(arm_id, stats.Mean()).update(float(bounded(np.array(reward))))
+            self._means.setdefault(arm_id, stats.Mean()).update(-float(losses[0]))
 
     @property
     def ranking(self) -> list[Any]:
@@ -174,3 +179,9 @@ class PolicyByWeight(bandit.base.Policy):
         if not np.isfinite(reward):
             raise ValueError(f"the reward is {reward!r}")
         return float(reward)
+
+
+def _without_ends(losses: list[float]) -> SeenRange | None:
+    """The range of all losses but the lowest and the highest; None if it has no width."""
+    _, low, *_, high, _ = sorted(losses)
+    return SeenRange(low, high) if high > low else None
