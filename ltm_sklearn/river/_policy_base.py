@@ -46,7 +46,7 @@ class Standing:
 class PolicyByWeight(bandit.base.Policy):
     """A policy that weighs the arms; a subclass says how."""
 
-    _rewards: dict[Any, Any]
+    _rewards: dict[Any, Any]  # type: ignore[assignment]
 
     def __init__(self, reward_obj: Any, reward_scaler: Any, burn_in: int) -> None:
         super().__init__(reward_obj=reward_obj, reward_scaler=reward_scaler, burn_in=burn_in)
@@ -133,7 +133,7 @@ class PolicyByWeight(bandit.base.Policy):
 
     @property
     def _has_metric(self) -> bool:
-        given = self.reward_obj
+        given: Any = self.reward_obj
         while isinstance(given, utils.Rolling | utils.TimeRolling):
             given = given.obj
         return isinstance(given, metrics.base.Metric)
@@ -171,7 +171,7 @@ class PolicyByWeight(bandit.base.Policy):
                 scaler = copy.deepcopy(self.reward_scaler)
                 scaler._update(y=reward_args[0])
                 reward_args = (scaler.func(reward_args[0]),)
-        of_row = self.reward_obj.clone()
+        of_row: Any = self.reward_obj.clone()
         of_row.update(*reward_args, **reward_kwargs)  # of any object, since it may refuse
         reward = reward_args[0]
         if self._has_metric:
