@@ -81,6 +81,18 @@ def test_reward_of_an_arm_that_was_not_pulled_teaches_nothing():
     assert len(told(policy)) == 1
 
 
+def test_reward_is_taken_for_the_last_pull_of_its_arm_and_the_next_for_the_one_before():
+    policy = BanditPolicy(Told([1, 1]), seed=0)
+    for reward in (0.0, 1.0):
+        policy.update(policy.pull("ab"), reward)
+    while policy.pull("ab") != "a":
+        pass
+    assert policy.pull("a") == "a"
+    for _ in range(2):
+        policy.update("a", 1.0)
+    assert [chances for _, _, chances in told(policy)[-2:]] == [(1.0,), (0.5,)]
+
+
 def test_pulls_that_overlap_keep_their_own_chances():
     policy = BanditPolicy(Told([1, 2, 3, 4]), seed=0)
     for reward in (0.0, 1.0):
