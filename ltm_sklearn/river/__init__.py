@@ -5,10 +5,11 @@ try:
 except ImportError:
     raise ImportError("ltm_sklearn.river needs River: pip install 'ltm_sklearn[river]'") from None
 
+from ._bandit_policy import BanditPolicy
 from ._estimators import LongTermMemoryClassifier, LongTermMemoryRegressor
+from ._expert_policy import ExpertPolicy
 from ._forecaster import LongTermMemoryForecaster
 from ._from_sklearn import FromSklearnClassifier, FromSklearnRegressor
-from ._policy import BanditPolicy, ExpertPolicy
 from ._selection import ExpertSelectionClassifier, ExpertSelectionRegressor
 
 __all__ = [
