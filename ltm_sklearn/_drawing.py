@@ -38,7 +38,6 @@ class DrawnVerdict(Verdict):
     """What rows cost the experts that were asked about them."""
 
     chances: Floats  #: (n_experts, n_rows): the probability that each was asked; 0 where it was not
-    mixture: Floats  #: (n_rows, n_outputs): what was issued
 
     @cached_property
     def row_losses(self) -> Floats:
@@ -50,13 +49,21 @@ class DrawnVerdict(Verdict):
             losses[seat, rows] = self.score.losses(self.targets[rows], said, None)[0]
         return losses
 
-    @cached_property
-    def charged(self) -> Floats:
-        """(n_experts, n_rows): the same but that one who was asked in vain pays for what was issued in its place."""
-        failed = (self.chances > 0.0) & ~self.awake
-        if not failed.any():
-            return self.row_losses
-        return np.where(failed, self.score.mixture_loss(self.targets, self.mixture), self.row_losses)
+    def charged(self, arms: NDArray[np.intp], rows: NDArray[np.intp]) -> Floats:
+        """What some rows cost experts that were asked about them, (n_arms,), in [0, 1]; the score learns the range.
+
+        One that gave no answer is charged the worst loss, 1. What was issued in its place would be too little: where
+        the guess is better than the experts, the best of them would be one that never answers.
+        """
+        heard = self.awake[np.ix_(arms, rows)] * self.row_weights[rows]
+        totals = heard.sum(axis=1)
+        charged, answered = np.ones(len(arms)), totals > 0.0
+        if answered.any():
+            sums = np.einsum("en,en->e", self.row_losses[np.ix_(arms, rows)], heard)
+            means = sums[answered] / totals[answered]
+            part = totals[answered] / self.row_weights[rows].sum()
+            charged[answered] = part * self.score.rescale_seen(means) + (1.0 - part)
+        return charged
 
 
 def verdict_of(issued: Issued, score: ClassScore | TargetScore, targets: object, row_weights: Floats) -> Verdict:
@@ -65,7 +72,7 @@ def verdict_of(issued: Issued, score: ClassScore | TargetScore, targets: object,
     predictions = score.tame(issued.predictions) if score.learns_range else issued.predictions
     if issued.chances is None:
         return Verdict(score, targets, predictions, issued.awake, row_weights)
-    return DrawnVerdict(score, targets, predictions, issued.awake, row_weights, issued.chances, issued.mixture)
+    return DrawnVerdict(score, targets, predictions, issued.awake, row_weights, issued.chances)
 
 
 class Drawing:
@@ -123,9 +130,7 @@ class Drawing:
         chances = verdict.chances[:, rows].max(axis=1)
         (arms,) = np.nonzero(chances)
         if len(arms):  # those that were drawn for a target that comes late may have gone
-            row_weights = verdict.row_weights[rows]
-            losses = verdict.charged[np.ix_(arms, rows)] @ row_weights / row_weights.sum()
-            charged = weight * verdict.score.rescale_seen(losses)
+            charged = weight * verdict.charged(arms, rows)
             self.algorithm.update(arms, charged, probability=chances[arms])
 
     def prior(self, at: int) -> float:

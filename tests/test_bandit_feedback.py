@@ -268,7 +268,7 @@ def test_estimated_losses_are_right_in_the_mean(rounds):
 
 @pytest.mark.parametrize("mood", [RAISES_IN_PREDICT, SAYS_NAN])
 @pytest.mark.filterwarnings("ignore::ltm_sklearn._engine.ExpertWarning")
-def test_a_drawn_expert_that_fails_pays_for_the_guess_in_its_place(mood):
+def test_a_drawn_expert_that_fails_is_charged_the_worst_loss_whatever_the_guess_lost(mood):
     moody = [("moody", FrozenEstimator(MoodyChance(1))), ("other", FrozenEstimator(SpyChance(2)))]
     model = classifier(experts=moody, algorithm=Told([1e6, 1]))
     X, y = np.array([[0.0, 0.9, 0.5]] * 4), np.array([1, 1, 1, 0])
@@ -278,25 +278,63 @@ def test_a_drawn_expert_that_fails_pays_for_the_guess_in_its_place(mood):
         said = model.predict(X)
     assert said.tolist() == [1] * 4  # the class that came most
     model.partial_fit(X, np.array([0, 0, 0, 1]))
-    assert told_by(model)[-1][:2] == ((0,), (0.75,))
+    assert told_by(model)[-1][:2] == ((0,), (1.0,))
     assert model.loss_[0] == 0.25  # of the round in which it answered
     assert model.n_rounds_ == 2
 
 
 @pytest.mark.filterwarnings("ignore::ltm_sklearn._engine.ExpertWarning")
 @pytest.mark.parametrize("combine", ["average", "sample"])
-def test_if_others_were_asked_it_pays_for_what_they_said(combine):
+def test_one_that_fails_in_some_rows_is_charged_the_worst_loss_in_these(combine):
     moody = [("moody", FrozenEstimator(MoodyNumber(1))), ("other", FrozenEstimator(SpyNumber(2)))]
     model = regressor(experts=moody, algorithm=Told([1e6, 1]), query=2, combine=combine, loss="absolute")
     model.partial_fit(np.array([[0.0, 0.0, 4.0], [0.0, 0.0, 4.0]]), np.array([0.0, 8.0]))
     X = np.array([[SAYS_NAN, 0.0, 3.0], [0.0, 1.0, 3.0]])
     assert model.predict(X)[0] == 3.0
-    model.partial_fit(X, np.array([1.0, 1.0]))
+    model.partial_fit(X, np.array([2.0, 2.0]))
     _, (first, second), chances = told_by(model)[-1]
     assert chances == (1.0, 1.0)
-    # the first is charged |3 - 1| in its first row and 0 in the second, the other one 2 in both
+    # the first lost 1 where it answered, which is half of the round, and so did the other one in all of it
     low, high = model._engine.score.seen
-    assert (first, second) == pytest.approx([(1.0 - low) / (high - low), (2.0 - low) / (high - low)])
+    rescaled = (1.0 - low) / (high - low)
+    assert (first, second) == pytest.approx([(1.0 + rescaled) / 2.0, rescaled])
+
+
+class Dead(SpyChance):
+    def predict_proba(self, X):
+        CALLS["dead"] += 1
+        raise ConnectionError("nobody there")
+
+
+class DeadNumber(SpyNumber):
+    def predict(self, X):
+        CALLS["dead"] += 1
+        raise ConnectionError("nobody there")
+
+
+@pytest.mark.filterwarnings("ignore::ltm_sklearn._engine.ExpertWarning")
+@pytest.mark.parametrize("seed", [0, 3])
+def test_one_that_is_dead_is_not_the_favourite_where_guesses_are_better_than_the_experts(seed):
+    rng = np.random.default_rng(seed)
+    experts = [("dead", FrozenEstimator(Dead(0))), *frozen_spies(4)[1:]]
+    model = classifier(experts=experts, random_state=seed)
+    CALLS.clear()
+    for _ in range(500):
+        y = (rng.random(1) < 0.02).astype(int)  # the guess is right in 98 of 100
+        X = np.where(rng.random((1, 4)) < 0.04, 1 - y, y).astype(float)
+        model.partial_fit(X, y, CLASSES)
+    assert CALLS["dead"] < 50
+
+
+@pytest.mark.filterwarnings("ignore::ltm_sklearn._engine.ExpertWarning")
+def test_one_that_is_dead_is_not_the_favourite_where_the_mean_is_better_than_the_experts():
+    rng = np.random.default_rng(0)
+    model = regressor(experts=[("dead", FrozenEstimator(DeadNumber(0))), *frozen_spies(4, SpyNumber)[1:]])
+    CALLS.clear()
+    for _ in range(500):
+        y = 5.0 + 0.01 * rng.normal(size=1)
+        model.partial_fit(y[:, np.newaxis] + 0.3 * rng.normal(size=(1, 4)), y)
+    assert CALLS["dead"] < 50
 
 
 def test_errors_are_raised_if_so_wished_and_nothing_has_changed():
