@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,9 +15,14 @@ from ._models import Expert
 from ._round import Asked, Issued
 from ._weighting import Verdict, Weighting, weighting_of
 from .bandits import BanditAlgorithm, LongTermMemoryBandit
+from .bandits._base import _joined_by_others, pick
 from .experts import ExpertAlgorithm, LongTermMemory
+from .experts._base import State
 from .experts._validation import Floats
 from .losses import ClassScore, TargetScore
+
+#: How far the usual loss moves at least towards that of a round.
+USUAL_FADING = 0.01
 
 
 def fresh_bandit(algorithm: BanditAlgorithm | None) -> BanditAlgorithm:
@@ -88,9 +94,17 @@ class Drawing:
 
     def __init__(self, algorithm: BanditAlgorithm, query: int) -> None:
         self.algorithm, self.query = algorithm, query
+        self._played: tuple[State, Floats] | None = None  #: the distribution that was worked out last, and its state
+        self._usual, self._weight = 0.5, 0.0  #: the mean of the losses of late, and the weight of rows that it is of
 
     def begin(self, n_experts: int) -> None:
         self.algorithm._begin(n_experts)
+
+    def copied(self) -> Drawing:
+        """One that learns apart from this one: algorithms replace their state and do not change it."""
+        other = copy.copy(self)
+        other.algorithm = copy.copy(self.algorithm)
+        return other
 
     def draws(self, experts: list[Expert], n_rows: int, randoms: Iterable[np.random.Generator]) -> Asked:
         """Whom to ask of those who have answers; with one generator for all rows, or one for each."""
@@ -99,15 +113,33 @@ class Drawing:
         query = min(self.query, int(able.sum()))
         if query:
             awake = None if able.all() else able
-            draws = [self.algorithm._draw_with(random, awake, query) for random in randoms]
+            played = self._distribution() if awake is None else self._restricted(awake)
+            draws = [
+                _joined_by_others(pick(played, random.random()), played, awake, query, random) for random in randoms
+            ]
             for at, drawn in enumerate(draws):
                 rows = slice(None) if len(draws) == 1 else slice(at, at + 1)
                 chances[drawn.arms, rows] = drawn.chances[:, np.newaxis]
                 first[rows] = drawn.arms[0]
         return Asked(first, chances)
 
+    def _distribution(self) -> Floats:
+        """With which the first is drawn if all can answer; worked out once for each state."""
+        state = self.algorithm.state_
+        if self._played is None or self._played[0] is not state:
+            played = self.algorithm._distribution(state)
+            self.algorithm._check_distribution(played)
+            self._played = state, played
+        return self._played[1]
+
+    def _restricted(self, awake: NDArray[np.bool_]) -> Floats:
+        """With which the first of those that can answer is drawn."""
+        played = self.algorithm._awake_distribution(self.algorithm.state_, awake)
+        self.algorithm._check_distribution(played)
+        return played
+
     def parts(self) -> Floats:
-        return self.algorithm.probabilities[np.newaxis]
+        return self._distribution()[np.newaxis].copy()
 
     def chosen(self, parts: Floats) -> Floats:
         return parts[0]
@@ -120,17 +152,23 @@ class Drawing:
         assert isinstance(verdict, DrawnVerdict)
         played = np.empty(verdict.awake.T.shape)
         for at, weight in enumerate(verdict.row_weights.tolist()):
-            played[at] = self.algorithm.probabilities
+            played[at] = self._distribution()
             if weight > 0.0:
                 self._charge(verdict, np.array([at]), weight)
         return played
 
     def _charge(self, verdict: DrawnVerdict, rows: NDArray[np.intp], weight: float) -> None:
-        """A round of so much weight with these rows, which have one draw in common."""
+        """A round of so much weight with these rows, which have one draw in common.
+
+        With little weight it says little: what is told is drawn towards the usual loss. (Towards 0 it would be praise.)
+        """
         chances = verdict.chances[:, rows].max(axis=1)
         (arms,) = np.nonzero(chances)
         if len(arms):  # those that were drawn for a target that comes late may have gone
-            charged = weight * verdict.charged(arms, rows)
+            losses = verdict.charged(arms, rows)
+            charged = weight * losses + (1.0 - weight) * self._usual
+            self._weight += weight
+            self._usual += weight * max(1.0 / self._weight, USUAL_FADING) * (float(losses.mean()) - self._usual)
             self.algorithm.update(arms, charged, probability=chances[arms])
 
     def prior(self, at: int) -> float:
