@@ -30,6 +30,7 @@ from ltm_sklearn._engine import ExpertWarning
 from ltm_sklearn._models import Expert
 from ltm_sklearn.bandits import Exp3S
 from ltm_sklearn.evaluation import prequential
+from ltm_sklearn.evaluation._contestants import Rows, contestant_of
 from ltm_sklearn.experts import FixedShare
 from ltm_sklearn.losses import SeenRange
 
@@ -685,6 +686,45 @@ def test_prequential_runs_it(delay):
     X[:, 2:] = y[:, np.newaxis]
     result = prequential({"bandit": classifier(algorithm=Keen())}, (X, y), batch_size=2, delay=delay, classes=CLASSES)
     assert result.scores["bandit"]["accuracy"] > 0.6
+
+
+@pytest.mark.parametrize("delay", [0, 5])
+@pytest.mark.parametrize("query", [1, 2])
+def test_prequential_asks_once_about_each_row_and_scores_one_expert(delay, query):
+    X, y = random_rows(120)
+    CALLS.clear()
+    model = classifier(query=query)
+    result = prequential({"bandit": model}, (X, y), delay=delay, classes=CLASSES, probabilities=True)
+    assert sum(CALLS.values()) <= query * 120
+    if query == 1:  # then a label is wrong where its probability was less than a half, as both are of one expert
+        scores = result.scores["bandit"]
+        assert scores["accuracy"] > 0.0
+        assert _wrong_by_chances(delay) == (0, 115 - delay)
+
+
+def _wrong_by_chances(delay):
+    """Rows in which labels and probabilities do not go together, and rows that were looked at."""
+    X, y = random_rows(120)
+    contestant = contestant_of("bandit", classifier().partial_fit(X[:5], y[:5], CLASSES), delay, 1)
+    apart = n_rows = 0
+    for at in range(5, 120 - delay):
+        rows = Rows(X[at : at + 1], at, 1, None)
+        (label,) = contestant.predict(rows)
+        (chance,) = contestant.chances(rows, [1])
+        apart += (chance > 0.5) != (label == 1)
+        n_rows += 1
+    return apart, n_rows
+
+
+def test_probabilities_of_rows_whose_targets_come_later_are_of_what_is_learned():
+    model = classifier(algorithm=Told([1, 2, 3, 4])).partial_fit(*random_rows(2), CLASSES)
+    for at in range(20):
+        X, y = random_rows(1, seed=at)
+        said, calls = asked(model.issue_proba, X, [at])
+        (arm,) = calls
+        np.testing.assert_allclose(said, [[1.0 - X[0, arm], X[0, arm]]])
+        model.learn([at], y)
+        assert told_by(model)[-1][:2] == ((arm,), (float((X[0, arm] > 0.5) != y[0]),))
 
 
 # Wrong input --------------------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from river_experts import ReadsChance, ReadsLabel, ReadsNumber, rivers_checks
 
 from ltm_sklearn import Snapshots
 from ltm_sklearn._engine import ExpertWarning
+from ltm_sklearn.evaluation import prequential
 from ltm_sklearn.experts import FixedShare
 from ltm_sklearn.river import LongTermMemoryClassifier, LongTermMemoryRegressor
 
@@ -91,6 +92,30 @@ def test_rows_that_were_not_predicted_are_asked_about_when_they_are_learned():
     model.predict_one({**x, "a": 1})
     assert sum(asked(model.learn_one, {**x, "a": True}, y).values()) == 1  # equal, but not the same
     assert {*LEARNED.values()} == {5}  # all learn every row
+
+
+def test_label_and_probabilities_of_a_row_are_of_one_question():
+    model = classifier(algorithm=Told([1, 2, 3, 4]))
+    for x, y in random_rows(20):
+        assert sum(asked(model.predict_one, x).values()) == 1
+        assert not asked(model.predict_proba_one, dict(x))
+        assert model.predict_one(x) == (model.predict_proba_one(x)[True] > 0.5)
+        assert not asked(model.learn_one, x, y)
+
+
+def test_of_many_rows_nothing_is_kept():
+    pandas = pytest.importorskip("pandas")
+    model = regressor()
+    model.predict_many(pandas.DataFrame([x for x, _ in random_rows(1001)]))
+    assert "_last" not in model.__dict__
+
+
+@pytest.mark.parametrize(("delay", "batch_size"), [(0, 1), (5, 1), (0, 4)])
+def test_prequential_asks_once_about_each_row(delay, batch_size):
+    calls = Counter(CALLS)
+    rows = list(random_rows(60))
+    prequential({"bandit": classifier()}, rows, delay=delay, batch_size=batch_size, probabilities=True)
+    assert sum((CALLS - calls).values()) == 60
 
 
 def test_what_was_said_is_scored_though_the_answer_would_be_another_now():
