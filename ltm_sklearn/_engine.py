@@ -303,7 +303,8 @@ class Engine:
         recorded = self.history is not None and bool(self.n_rounds or issued.awake.any())  # else nothing was issued
         mixture, lost, uniform = issued.mixture, np.nan, np.nan
         if recorded:
-            uniform = float(np.average(score.mixture_loss(targets, self._plain_mean(issued)), weights=row_weights))
+            if issued.all_were_asked:
+                uniform = float(np.average(score.mixture_loss(targets, self._plain_mean(issued)), weights=row_weights))
             if not (self.each_row and said_now):
                 lost = float(np.average(score.mixture_loss(targets, mixture), weights=row_weights))
         settled = Settled.unheard(issued)

@@ -44,6 +44,14 @@ def _check_bandit(ensemble: Any) -> None:
             f"algorithm={ensemble.algorithm!r} is no bandit algorithm of ltm_sklearn.bandits, "
             "which feedback='bandit' needs"
         )
+    if ensemble.algorithm is not None:
+        ensemble.algorithm._check_parameters()
+        low, high = ensemble.algorithm._known_range()
+        if low > 0.0 or high < 1.0:
+            raise ValueError(
+                f"algorithm={ensemble.algorithm!r} takes losses from {low:g} to {high:g}, but those of experts are "
+                "from 0 to 1: its range must hold them"
+            )
     if isinstance(ensemble.memory, Snapshots) and ensemble.memory.merge is not None:
         raise ValueError(
             f"memory={ensemble.memory!r} asks models again to see which agree, and with feedback='bandit' only those "

@@ -28,11 +28,12 @@ from ltm_sklearn import LongTermMemoryClassifier, LongTermMemoryRegressor, Snaps
 from ltm_sklearn._drawing import Drawing
 from ltm_sklearn._engine import ExpertWarning
 from ltm_sklearn._models import Expert
-from ltm_sklearn.bandits import Exp3S
+from ltm_sklearn._round import Issued
+from ltm_sklearn.bandits import Exp3, Exp3S
 from ltm_sklearn.evaluation import prequential
 from ltm_sklearn.evaluation._contestants import Rows, contestant_of
 from ltm_sklearn.experts import FixedShare
-from ltm_sklearn.losses import SeenRange
+from ltm_sklearn.losses import SeenRange, TargetScore
 
 CLASSES = [0, 1]
 
@@ -296,7 +297,7 @@ def test_one_that_fails_in_some_rows_is_charged_the_worst_loss_in_these(combine)
     _, (first, second), chances = told_by(model)[-1]
     assert chances == (1.0, 1.0)
     # the first lost 1 where it answered, which is half of the round, and so did the other one in all of it
-    low, high = model._engine.score.seen
+    low, high, _ = model._engine.score.seen
     rescaled = (1.0 - low) / (high - low)
     assert (first, second) == pytest.approx([(1.0 + rescaled) / 2.0, rescaled])
 
@@ -417,6 +418,25 @@ class ListeningBandit:
         self.bandit.update(arms, losses, probability=probability)
 
 
+def test_each_issue_has_a_draw_of_its_own_with_nothing_learned_in_between():
+    model = classifier(algorithm=Told()).partial_fit(*random_rows(2), CLASSES)
+    arms = [next(iter(asked(model.issue, random_rows(1, seed=at)[0], [at])[1])) for at in range(30)]
+    assert {*arms} == {0, 1, 2, 3}
+    assert first_of(model) == first_of(model)  # while a round that is asked about again has one
+
+
+def test_chances_go_with_their_expert_when_another_one_has_gone_meanwhile():
+    experts = [Expert(name, name, "frozen", None, 0, trained=True) for name in "abc"]
+    chances, said = np.array([[0.0], [0.3], [0.7]]), np.array([[[1.0]], [[2.0]], [[3.0]]])
+    even = np.full(3, 1.0 / 3.0)
+    issued = Issued(experts, [0] * 3, said, chances > 0.0, even, even[np.newaxis], said[2], [], [], chances)
+    later = issued.recalled(np.array([0]), [experts[1], experts[2]], 1)
+    assert later.chances.tolist() == [[0.3], [0.7]]
+    assert later.predictions.ravel().tolist() == [2.0, 3.0]
+    newcomer = Expert("d", "d", "frozen", None, 0, trained=True)
+    assert issued.recalled(np.array([0]), [experts[2], newcomer], 1).chances.tolist() == [[0.7], [0.0]]
+
+
 def test_late_targets_of_a_batch_are_of_one_draw_in_however_many_parts():
     model = classifier(algorithm=Told()).partial_fit(*random_rows(2), CLASSES)
     X, y = random_rows(6, seed=5)
@@ -523,6 +543,18 @@ def test_the_good_one_of_five_is_found_and_found_again_after_a_switch():
     assert (np.mean(runs, axis=0)[:, 1] > 0.7).all()  # 0.44 with experts drawn evenly
 
 
+def test_with_defaults_the_good_one_is_found_again_sooner_with_more_questions():
+    """Two of six take turns; none of the others is right more often than by chance."""
+    right = [
+        right_by_phase(classifier(6, query=query, combine="leader"), n_phases=4, length=150, n_experts=6)
+        for query in (1, 3, 6)
+    ]
+    means = [each.mean() for each in right]
+    assert means[0] < means[1] + 0.01 < means[2] + 0.03
+    assert (right[0][1:, 1] > 0.75).all()  # in the later half of each phase; 0.42 drawn evenly
+    assert right[0][2:].mean() > 0.75  # both have been seen before
+
+
 def test_the_good_regressor_is_found_whatever_the_scale():
     weights = []
     for scale, shift in ((1.0, 0.0), (1e5, -3e6), (1e-5, 0.0)):
@@ -546,6 +578,28 @@ def test_asking_all_is_as_good_as_full_information():
 
 def frozen_readers_of_chances(n_columns):
     return frozen_readers(SpyChance, n_columns)
+
+
+@pytest.mark.parametrize(("noise", "heavy"), [(0.3, False), (0.1, True)])
+def test_with_defaults_a_regressor_finds_the_good_one_again_one_row_a_round(noise, heavy):
+    """Two of eight take turns; of the others some are much worse, or all have outliers."""
+    rng, lost = np.random.default_rng(0), []
+    model = regressor(8)
+    y = rng.normal(size=(1200, 1))
+    errors = rng.standard_t(2.5, (1200, 8)) / 1.5 if heavy else rng.normal(size=(1200, 8)) * SPREADS
+    for at in range(1200):
+        errors[at, (2, 5)[at // 300 % 2]] = noise * rng.normal()
+        X = y[at] + errors[[at]]
+        if at:
+            lost.append(abs(model.issue(X, [at])[0] - y[at, 0]))
+            model.learn([at], y[at])
+        else:
+            model.partial_fit(X, y[at])
+    assert np.mean(lost) < (0.18 if heavy else 0.36)  # .08 or .24 for the best in hindsight
+
+
+#: Of the errors of eight experts.
+SPREADS = np.array([4.0, 3.0, 0.8, 2.5, 3.5, 1.2, 2.0, 5.0])
 
 
 @pytest.mark.parametrize("rounds", ["batch", "row"])
@@ -660,6 +714,17 @@ def test_weights_on_the_whole_are_those_of_all_rounds():
     np.testing.assert_allclose([expert.long_term_weight for expert in model.experts_], np.mean(weights, axis=0))
 
 
+@pytest.mark.parametrize("query", [2, 4])
+def test_the_plain_mean_is_on_record_if_all_were_asked(query):
+    model = classifier(query=query, record=10)
+    for seed in range(30):
+        model.partial_fit(*random_rows(5, seed=seed), CLASSES)
+    known = query == 4
+    assert [np.isfinite(record.uniform) for record in model.history_] == [known] * len(model.history_)
+    trace = model.trace().thinned(2)
+    assert (trace.uniform is not None) is trace.all_were_asked is known
+
+
 @pytest.mark.parametrize("rounds", ["batch", "row"])
 def test_the_loss_on_record_is_that_of_what_was_issued(rounds):
     model = classifier(algorithm=Keen(), rounds=rounds, record=10).partial_fit(*random_rows(30), CLASSES)
@@ -669,14 +734,28 @@ def test_the_loss_on_record_is_that_of_what_was_issued(rounds):
     assert model.history_[-1].loss == pytest.approx(np.mean(said != y))
 
 
+@pytest.mark.parametrize("combine", ["average", "sample"])
+def test_what_was_drawn_for_rows_that_are_rounds_is_not_combined_anew(combine):
+    rows, _ = random_rows(60)
+    model = regressor(algorithm=Keen(), rounds="row", query=2, combine=combine, loss="absolute", record=10)
+    model.partial_fit(rows[:30], rows[:30, 1])
+    said = model.predict(rows[30:])
+    model.partial_fit(rows[30:], rows[30:, 1])
+    assert model.history_[-1].loss == pytest.approx(np.abs(said - rows[30:, 1]).mean(), abs=1e-12)
+
+
 def test_displays_draw_what_was_recorded():
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
     from ltm_sklearn import display
 
     model = regressor(record=50).fit(random_rows(500)[0], random_rows(500)[0][:, 0])
-    for kind in (display.WeightStackDisplay, display.CumulativeLossDisplay, display.ResidualDisplay):
+    for kind in (display.WeightStackDisplay, display.ResidualDisplay, display.AverageLossDisplay):
         assert kind.from_estimator(model).ax_ is not None
+    assert "plain mean" not in display.CumulativeLossDisplay.from_estimator(model).lines_  # nobody knows it
+    every_row = regressor(record=50, batch_size=1).fit(random_rows(50)[0], random_rows(50)[0][:, 0])
+    with pytest.raises(ValueError, match="not all experts were asked"):
+        display.MemoryCurveDisplay.from_estimator(every_row)
     matplotlib.pyplot.close("all")
 
 
@@ -743,6 +822,7 @@ def test_probabilities_of_rows_whose_targets_come_later_are_of_what_is_learned()
         ({"feedback": "bandit", "algorithm": "exp3"}, "algorithm='exp3' is no bandit algorithm"),
         ({"feedback": "bandit", "memory": Snapshots()}, r"use Snapshots\(merge=None\)"),
         ({"feedback": "bandit", "algorithm": Exp3S(exploration=2.0)}, "exploration=2.0"),
+        ({"feedback": "bandit", "algorithm": Exp3(loss_range=(-1, 0))}, "losses from -1 to 0, but those of experts"),
     ],
 )
 def test_wrong_parameters_are_named(parameters, message):
@@ -780,14 +860,28 @@ def test_range_of_what_is_seen():
     assert one.rescaled(np.array([3.0])).tolist() == [0.0]
     two = one.widened(np.array([5.0]))
     np.testing.assert_allclose(two.rescaled(np.array([2.0, 3.0, 4.0, 5.0, 9.0])), [0.0, 0.0, 0.5, 1.0, 1.0])
-    outlier = two.widened(np.array([1e9]))
-    assert outlier.high == pytest.approx(11.0)  # fourfold
-    assert two.widened(np.array([-1e9])).low == pytest.approx(-3.0)
-    faded = two
-    for _ in range(100):
-        faded = faded.widened(np.array([4.0]))
-    assert faded.high - faded.low == pytest.approx(2.0 / np.e)
+    assert two.widened(np.array([5.1])).high == 5.1
+    assert two.widened(np.array([2.9])).low == 2.9
     assert SeenRange(2.0, 2.0 + 1e-15).rescaled(np.array([2.0, 2.0 + 1e-15])).tolist() == [0.0, 0.0]
+    settled = SeenRange(3.0, 5.0, 1000)
+    assert settled.widened(np.array([1e9])).high == pytest.approx(5.095)  # one outlier changes little
+    assert settled.widened(np.array([-1e9])).low == pytest.approx(2.905)
+
+
+@pytest.mark.parametrize("n_seen", [1, 3])
+def test_range_of_what_is_seen_leaves_one_of_twenty_out_at_each_end(n_seen):
+    rng, seen, ends = np.random.default_rng(0), SeenRange(), []
+    for _ in range(2000):
+        seen = seen.widened(rng.random(n_seen) ** 2)
+        ends.append(seen[:2])
+    np.testing.assert_allclose(np.mean(ends[500:], axis=0), [0.05**2, 0.95**2], atol=0.04)
+
+
+def test_of_squared_errors_the_root_is_measured():
+    scores = [TargetScore(loss, average=False) for loss in ("auto", "absolute")]
+    for error in np.abs(np.random.default_rng(0).normal(size=(50, 2))):
+        told = [score.rescale_seen(losses) for score, losses in zip(scores, (error**2, error), strict=True)]
+        np.testing.assert_allclose(*told, atol=1e-12)
 
 
 def test_losses_before_anything_was_known_of_the_targets_do_not_spoil_the_range():

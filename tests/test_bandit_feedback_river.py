@@ -1,6 +1,7 @@
 """River's estimators when only some experts can be asked: feedback="bandit"."""
 
 import pickle
+import warnings
 from collections import Counter
 
 import numpy as np
@@ -210,6 +211,22 @@ def test_a_drawn_model_that_fails_is_charged_the_worst_loss():
     assert (arm, loss) == (0, 1.0)
 
 
+def test_a_failure_that_was_seen_in_a_prediction_is_noted_when_the_row_is_learned():
+    models = [Moody("a"), Moody("a")]
+    model = LongTermMemoryRegressor(models, feedback="bandit", algorithm=Told([1e9, 1]), seed=0)
+    for target in (0.0, 8.0):
+        model.learn_one({"a": 4.0}, target)
+    counts = []
+    for at in range(5):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model.predict_one({"a": -1.0 - at})
+            n_predicted = len(caught)
+            model.learn_one({"a": -1.0 - at}, 4.0)
+        counts.append((n_predicted, len(caught) - n_predicted))
+    assert counts == [(1, 1)] + 4 * [(0, 0)]
+
+
 @pytest.mark.parametrize("combine", ["average", "leader", "sample"])
 def test_the_good_one_of_five_is_found(combine):
     features = [*FEATURES, "e"]
@@ -220,6 +237,19 @@ def test_the_good_one_of_five_is_found(combine):
         model.learn_one({each: y + rng.choice([-1, 1]) * (0.1 if each == "d" else 1.0) for each in features}, y)
     assert model.leader_ == "SpyNumber-3"
     assert model.weights_[3] > 0.6
+
+
+@pytest.mark.parametrize("make", [classifier, regressor])
+def test_with_defaults_good_models_are_found_again(make):
+    """Two of four take turns."""
+    model, rng, right = make(), np.random.default_rng(0), []
+    for at in range(800):
+        y = bool(rng.random() < 0.5)
+        x = {each: float(y if rng.random() < 0.3 else not y) for each in FEATURES}
+        x["bd"[at // 200 % 2]] = float(y)
+        right.append(abs(float(model.predict_one(x)) - y) < 0.5)
+        model.learn_one(x, y if make is classifier else float(y))
+    assert np.mean(right[400:]) > 0.85  # 0.48 drawn evenly
 
 
 def test_snapshots_that_are_not_merged_are_arms():
