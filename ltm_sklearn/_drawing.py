@@ -13,10 +13,9 @@ from sklearn.base import clone
 
 from ._models import Expert
 from ._round import Asked, Issued
-from ._weighting import Verdict, Weighting, weighting_of
+from ._weighting import Verdict
 from .bandits import BanditAlgorithm, LongTermMemoryBandit
 from .bandits._base import _joined_by_others, pick
-from .experts import ExpertAlgorithm, LongTermMemory
 from .experts._base import State
 from .experts._validation import Floats
 from .losses import ClassScore, TargetScore
@@ -28,15 +27,6 @@ USUAL_FADING = 0.01
 def fresh_bandit(algorithm: BanditAlgorithm | None) -> BanditAlgorithm:
     """A bandit algorithm before its first round; None: the default."""
     return LongTermMemoryBandit() if algorithm is None else clone(algorithm)
-
-
-def fresh_weighting(
-    algorithm: ExpertAlgorithm | BanditAlgorithm | None, feedback: str, query: int, score: ClassScore | TargetScore
-) -> Weighting:
-    """How the experts of a score are weighted."""
-    if feedback == "bandit":
-        return Drawing(fresh_bandit(algorithm), query)
-    return weighting_of(LongTermMemory() if algorithm is None else clone(algorithm), score)
 
 
 @dataclass(frozen=True)
@@ -55,17 +45,17 @@ class DrawnVerdict(Verdict):
             losses[seat, rows] = self.score.losses(self.targets[rows], said, None)[0]
         return losses
 
-    def charged(self, arms: NDArray[np.intp], rows: NDArray[np.intp]) -> Floats:
+    def charged(self, arms: NDArray[np.intp], rows: slice) -> Floats:
         """What some rows cost experts that were asked about them, (n_arms,), in [0, 1]; the score learns the range.
 
         One that gave no answer is charged the worst loss, 1. What was issued in its place would be too little: where
         the guess is better than the experts, the best of them would be one that never answers.
         """
-        heard = self.awake[np.ix_(arms, rows)] * self.row_weights[rows]
+        heard = self.awake[arms, rows] * self.row_weights[rows]
         totals = heard.sum(axis=1)
         charged, answered = np.ones(len(arms)), totals > 0.0
         if answered.any():
-            sums = np.einsum("en,en->e", self.row_losses[np.ix_(arms, rows)], heard)
+            sums = np.einsum("en,en->e", self.row_losses[arms, rows], heard)
             means = sums[answered] / totals[answered]
             part = totals[answered] / self.row_weights[rows].sum()
             charged[answered] = part * self.score.rescale_seen(means) + (1.0 - part)
@@ -146,7 +136,7 @@ class Drawing:
 
     def learn(self, verdict: Verdict, parts: Floats, mixture: Floats) -> None:
         assert isinstance(verdict, DrawnVerdict)
-        self._charge(verdict, np.arange(len(verdict.row_weights)), 1.0)
+        self._charge(verdict, slice(None), 1.0)
 
     def learn_rows(self, verdict: Verdict) -> Floats:
         assert isinstance(verdict, DrawnVerdict)
@@ -154,10 +144,10 @@ class Drawing:
         for at, weight in enumerate(verdict.row_weights.tolist()):
             played[at] = self._distribution()
             if weight > 0.0:
-                self._charge(verdict, np.array([at]), weight)
+                self._charge(verdict, slice(at, at + 1), weight)
         return played
 
-    def _charge(self, verdict: DrawnVerdict, rows: NDArray[np.intp], weight: float) -> None:
+    def _charge(self, verdict: DrawnVerdict, rows: slice, weight: float) -> None:
         """A round of so much weight with these rows, which have one draw in common.
 
         With little weight it says little: what is told is drawn towards the usual loss. (Towards 0 it would be praise.)

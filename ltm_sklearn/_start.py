@@ -6,10 +6,11 @@ from typing import Any
 
 from sklearn.base import clone
 
-from ._drawing import fresh_weighting
+from ._drawing import Drawing, fresh_bandit
 from ._engine import Engine
+from ._weighting import Weighting, weighting_of
 from .bandits import BanditAlgorithm
-from .experts import ExpertAlgorithm
+from .experts import ExpertAlgorithm, LongTermMemory
 from .experts._validation import check_count, check_option
 from .losses import ClassScore, TargetScore
 from .memory import Remembering, Snapshots
@@ -65,13 +66,21 @@ def check_query(query: int, n_experts: int) -> None:
         raise ValueError(f"query={query!r} is more than the {n_experts} experts that there are")
 
 
+def _fresh_weighting(ensemble: Any, score: ClassScore | TargetScore) -> Weighting:
+    """How the experts of a score are weighted."""
+    algorithm = ensemble.algorithm
+    if ensemble.feedback == "bandit":
+        return Drawing(fresh_bandit(algorithm), ensemble.query)
+    return weighting_of(LongTermMemory() if algorithm is None else clone(algorithm), score)
+
+
 def fresh_engine(ensemble: Any, score: ClassScore | TargetScore, each_row: bool, seed: int) -> Engine:
     """An engine without experts, run by an estimator's parameters."""
     memory = ensemble.memory
     if isinstance(memory, str):  # each snapshot is one more to find out about, which bandits have to pay for
         memory = Snapshots() if ensemble.feedback == "full" else None
     return Engine(
-        fresh_weighting(ensemble.algorithm, ensemble.feedback, ensemble.query, score),
+        _fresh_weighting(ensemble, score),
         score,
         ensemble.combine,
         each_row,
