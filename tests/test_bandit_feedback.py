@@ -1,14 +1,27 @@
 """The estimators when only some experts can be asked: feedback="bandit"."""
 
-import copy
 import itertools
 import pickle
 
 import joblib
 import numpy as np
 import pytest
-from bandit_experts import CALLS, ROWS, Keen, SpyChance, SpyNumber, Told, asked, frozen_spies, told_by
-from sklearn.base import clone
+from bandit_experts import (
+    CALLS,
+    CLASSES,
+    ROWS,
+    Keen,
+    SpyChance,
+    SpyNumber,
+    Told,
+    asked,
+    classifier,
+    first_of,
+    frozen_spies,
+    random_rows,
+    regressor,
+    told_by,
+)
 from sklearn.dummy import DummyClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import SGDClassifier
@@ -19,50 +32,15 @@ from stream_experts import (
     SAYS_NAN,
     MoodyChance,
     MoodyNumber,
-    ReadsNumber,
     assert_same_outcome,
-    frozen_readers,
 )
 
 from ltm_sklearn import LongTermMemoryClassifier, LongTermMemoryRegressor, Snapshots
 from ltm_sklearn._drawing import Drawing
 from ltm_sklearn._engine import ExpertWarning
 from ltm_sklearn._models import Expert
-from ltm_sklearn._round import Issued
 from ltm_sklearn.bandits import Exp3, Exp3S
-from ltm_sklearn.evaluation import prequential
-from ltm_sklearn.evaluation._contestants import Rows, contestant_of
 from ltm_sklearn.experts import FixedShare
-from ltm_sklearn.losses import SeenRange, TargetScore
-
-CLASSES = [0, 1]
-
-
-def classifier(n_experts=4, experts=None, algorithm=None, **parameters):
-    experts = frozen_spies(n_experts) if experts is None else experts
-    parameters = {"random_state": 0, **parameters}
-    return LongTermMemoryClassifier(experts, feedback="bandit", algorithm=algorithm, **parameters)
-
-
-def regressor(n_experts=4, experts=None, algorithm=None, **parameters):
-    experts = frozen_spies(n_experts, SpyNumber) if experts is None else experts
-    parameters = {"random_state": 0, **parameters}
-    return LongTermMemoryRegressor(experts, feedback="bandit", algorithm=algorithm, **parameters)
-
-
-def random_rows(n_rows, n_columns=4, seed=0):
-    """Chances of class 1 that are not tied, and classes."""
-    rng = np.random.default_rng(seed)
-    return rng.uniform(0.01, 0.99, (n_rows, n_columns)), rng.integers(0, 2, n_rows)
-
-
-def first_of(model):
-    """The expert that is asked in this round, of a model that asks one."""
-    row = np.full((1, model.n_features_in_), 0.5)
-    said = model.transform(row)[0].reshape(len(model.experts_), -1)[:, 0]
-    (seat,) = np.flatnonzero(~np.isnan(said))
-    return int(seat)
-
 
 # Who is asked -------------------------------------------------------------------------------------------------------
 
@@ -376,113 +354,6 @@ def test_one_who_never_answers_is_given_up():
     assert np.isnan(model.loss_[0])
 
 
-# Targets that come later --------------------------------------------------------------------------------------------
-
-
-def test_late_targets_are_learned_with_the_chances_of_their_issue():
-    model = classifier(algorithm=Keen(switching=0.1)).partial_fit(*random_rows(2), CLASSES)
-    rng = np.random.default_rng(3)
-    issued = []
-    for at in range(40):
-        X = rng.uniform(size=(1, 4))
-        probabilities = model.weights_
-        said, calls = asked(model.issue, X, [at])
-        (arm,) = calls
-        issued.append((at, arm, probabilities[arm]))
-        assert said[0] == (X[0, arm] > 0.5)
-        if at % 3 == 0:
-            model.partial_fit(*random_rows(2, seed=at))
-    assert len({arm for _, arm, _ in issued}) == 4  # each issue has a draw of its own
-    listening = ListeningBandit(model._engine.weighting.algorithm)
-    model._engine.weighting.algorithm = listening
-    for at, arm, chance in reversed(issued):
-        model.learn([at], [1])
-        assert listening.heard[-1][0] == [arm]
-        assert listening.heard[-1][1] == pytest.approx([chance])
-
-
-class ListeningBandit:
-    """A bandit, with all that it is told written down; copies write in the same book."""
-
-    def __init__(self, bandit, heard=None):
-        self.bandit, self.heard = bandit, [] if heard is None else heard
-
-    def __copy__(self):
-        return ListeningBandit(copy.copy(self.bandit), self.heard)
-
-    def __getattr__(self, name):
-        return getattr(self.bandit, name)
-
-    def update(self, arms, losses, probability):
-        self.heard.append((arms.tolist(), probability.tolist()))
-        self.bandit.update(arms, losses, probability=probability)
-
-
-def test_each_issue_has_a_draw_of_its_own_with_nothing_learned_in_between():
-    model = classifier(algorithm=Told()).partial_fit(*random_rows(2), CLASSES)
-    arms = [next(iter(asked(model.issue, random_rows(1, seed=at)[0], [at])[1])) for at in range(30)]
-    assert {*arms} == {0, 1, 2, 3}
-    assert first_of(model) == first_of(model)  # while a round that is asked about again has one
-
-
-def test_chances_go_with_their_expert_when_another_one_has_gone_meanwhile():
-    experts = [Expert(name, name, "frozen", None, 0, trained=True) for name in "abc"]
-    chances, said = np.array([[0.0], [0.3], [0.7]]), np.array([[[1.0]], [[2.0]], [[3.0]]])
-    even = np.full(3, 1.0 / 3.0)
-    issued = Issued(experts, [0] * 3, said, chances > 0.0, even, even[np.newaxis], said[2], [], [], chances)
-    later = issued.recalled(np.array([0]), [experts[1], experts[2]], 1)
-    assert later.chances.tolist() == [[0.3], [0.7]]
-    assert later.predictions.ravel().tolist() == [2.0, 3.0]
-    newcomer = Expert("d", "d", "frozen", None, 0, trained=True)
-    assert issued.recalled(np.array([0]), [experts[2], newcomer], 1).chances.tolist() == [[0.7], [0.0]]
-
-
-def test_late_targets_of_a_batch_are_of_one_draw_in_however_many_parts():
-    model = classifier(algorithm=Told()).partial_fit(*random_rows(2), CLASSES)
-    X, y = random_rows(6, seed=5)
-    _, calls = asked(model.issue, X, range(6))
-    assert sum(calls.values()) == 1
-    model.learn([4, 1], y[[4, 1]])
-    model.learn([0, 2, 3, 5], y[[0, 2, 3, 5]])
-    (arm,) = calls
-    wrong = ((X[:, arm] > 0.5) != y).astype(float)
-    for (arms, losses, chances), rows in zip(told_by(model)[-2:], ([4, 1], [0, 2, 3, 5]), strict=True):
-        assert (arms, chances) == ((arm,), (0.25,))
-        assert losses == pytest.approx([wrong[rows].mean()])
-
-
-def test_late_targets_of_rows_that_are_rounds_are_each_of_their_own_draw():
-    model = classifier(algorithm=Told([1, 2, 3, 4]), rounds="row").partial_fit(*random_rows(2), CLASSES)
-    X, y = random_rows(12, seed=5)
-    said = model.issue(X, range(12))
-    chances = model._pending.due([0])[0].issued.chances
-    arms = chances.argmax(axis=0)
-    assert len({*arms.tolist()}) > 1
-    assert said.tolist() == (X[np.arange(12), arms] > 0.5).tolist()
-    for at in [3, 0, 8, 11, 5, 6, 7, 1, 2, 10, 9, 4]:  # of which few are held in the end
-        model.learn([at], y[[at]])
-        (arm,), (loss,), (chance,) = told_by(model)[-1]
-        assert (arm, loss) == (arms[at], float(said[at] != y[at]))
-        assert chance == pytest.approx((arm + 1) / 10)
-
-
-def test_arms_that_have_gone_when_their_targets_come_teach_nothing():
-    memory = Snapshots(every=10, on_drift=False, restart=False, merge=None, max_size=2)
-    model = classifier(experts=[("bayes", GaussianNB())], memory=memory, algorithm=Told([1e-9, 1.0]))
-    for seed in range(3):
-        model.partial_fit(*random_rows(10, seed=seed), CLASSES)
-    model.issue(random_rows(1, seed=9)[0], ["late"])
-    held = model._pending.due(["late"])[0].issued
-    gone = held.experts[int(held.chances[:, 0].argmax())]
-    for seed in range(3, 12):
-        model.partial_fit(*random_rows(10, seed=seed))
-    assert gone not in model._engine.experts
-    told = told_by(model)
-    model.learn(["late"], [1])
-    assert told_by(model) == told
-    assert model.n_rounds_ == 13
-
-
 # Memory -------------------------------------------------------------------------------------------------------------
 
 
@@ -514,296 +385,6 @@ class SpyLearner(GaussianNB):
     def predict_proba(self, X):
         CALLS["learner"] += 1
         return super().predict_proba(X)
-
-
-# Learning -----------------------------------------------------------------------------------------------------------
-
-
-def right_by_phase(model, n_phases=3, length=240, n_experts=5, good=(1, 3), seed=0):
-    """Experts of which one is right, and another one in every other phase; the share of right answers in each."""
-    rng = np.random.default_rng(seed)
-    phases = []
-    for phase in range(n_phases):
-        right = []
-        for _ in range(length):
-            y = rng.integers(0, 2, 1)
-            X = np.where(rng.random((1, n_experts)) < 0.3, y, 1 - y).astype(float)
-            X[0, good[phase % 2]] = y[0]
-            if hasattr(model, "n_features_in_"):
-                right.append(model.predict(X)[0] == y[0])
-            model.partial_fit(X, y, CLASSES)
-        phases.append((np.mean(right[: length // 2]), np.mean(right[length // 2 :])))
-    return np.array(phases)
-
-
-def test_the_good_one_of_five_is_found_and_found_again_after_a_switch():
-    experts = frozen_spies(5)
-    algorithm = Keen(switching=0.03)
-    runs = [right_by_phase(classifier(5, experts, algorithm, random_state=seed)) for seed in range(2)]
-    assert (np.mean(runs, axis=0)[:, 1] > 0.7).all()  # 0.44 with experts drawn evenly
-
-
-def test_with_defaults_the_good_one_is_found_again_sooner_with_more_questions():
-    """Two of six take turns; none of the others is right more often than by chance."""
-    right = [
-        right_by_phase(classifier(6, query=query, combine="leader"), n_phases=4, length=150, n_experts=6)
-        for query in (1, 3, 6)
-    ]
-    means = [each.mean() for each in right]
-    assert means[0] < means[1] + 0.01 < means[2] + 0.03
-    assert (right[0][1:, 1] > 0.75).all()  # in the later half of each phase; 0.42 drawn evenly
-    assert right[0][2:].mean() > 0.75  # both have been seen before
-
-
-def test_the_good_regressor_is_found_whatever_the_scale():
-    weights = []
-    for scale, shift in ((1.0, 0.0), (1e5, -3e6), (1e-5, 0.0)):
-        model = regressor(5, algorithm=Keen())
-        rng = np.random.default_rng(0)
-        for _ in range(300):
-            y = rng.normal(size=2)
-            X = y[:, np.newaxis] + rng.normal(size=(2, 5)) * np.array([1.0, 1.0, 0.1, 1.0, 1.0])
-            model.partial_fit(scale * X + shift, scale * y + shift)
-        weights.append(model.weights_)
-        assert model.leader_ == "column2"
-    np.testing.assert_allclose(weights[1:], np.tile(weights[0], (2, 1)), atol=1e-6)
-    assert weights[0][2] > 0.7
-
-
-def test_asking_all_is_as_good_as_full_information():
-    bandit = right_by_phase(classifier(5, frozen_readers_of_chances(5), Keen(rate=1.0), query=5, combine="leader"))
-    full = LongTermMemoryClassifier(frozen_readers_of_chances(5), memory=None, combine="leader", loss="zero_one")
-    np.testing.assert_allclose(bandit.mean(axis=0), right_by_phase(full).mean(axis=0), atol=0.05)
-
-
-def frozen_readers_of_chances(n_columns):
-    return frozen_readers(SpyChance, n_columns)
-
-
-@pytest.mark.parametrize(("noise", "heavy"), [(0.3, False), (0.1, True)])
-def test_with_defaults_a_regressor_finds_the_good_one_again_one_row_a_round(noise, heavy):
-    """Two of eight take turns; of the others some are much worse, or all have outliers."""
-    rng, lost = np.random.default_rng(0), []
-    model = regressor(8)
-    y = rng.normal(size=(1200, 1))
-    errors = rng.standard_t(2.5, (1200, 8)) / 1.5 if heavy else rng.normal(size=(1200, 8)) * SPREADS
-    for at in range(1200):
-        errors[at, (2, 5)[at // 300 % 2]] = noise * rng.normal()
-        X = y[at] + errors[[at]]
-        if at:
-            lost.append(abs(model.issue(X, [at])[0] - y[at, 0]))
-            model.learn([at], y[at])
-        else:
-            model.partial_fit(X, y[at])
-    assert np.mean(lost) < (0.18 if heavy else 0.36)  # .08 or .24 for the best in hindsight
-
-
-#: Of the errors of eight experts.
-SPREADS = np.array([4.0, 3.0, 0.8, 2.5, 3.5, 1.2, 2.0, 5.0])
-
-
-@pytest.mark.parametrize("rounds", ["batch", "row"])
-def test_weights_of_rows_count(rounds):
-    X, y = random_rows(6)
-    weights = np.array([2.0, 0.0, 1.0, 2.0, 0.0, 0.0])
-    model = classifier(algorithm=Told(), rounds=rounds)
-    model.partial_fit(X, y, CLASSES, sample_weight=weights)
-    arms = [arm for (arm,), _, _ in told_by(model)]
-    losses = np.array([loss for _, (loss,), _ in told_by(model)])
-    wrong = ((X > 0.5) != y[:, np.newaxis]).astype(float)
-    if rounds == "batch":
-        assert losses == pytest.approx(weights @ wrong[:, arms] / 5.0)
-    else:
-        lost = wrong[[0, 2, 3], arms]
-        assert losses == pytest.approx([lost[0], (lost[0] + lost[1]) / 2.0, lost[2]])  # half of it is the usual loss
-
-
-def test_a_mistake_in_a_row_of_little_weight_is_no_praise():
-    model = classifier(1, algorithm=Told(), rounds="row")
-    X, y = np.full((201, 1), 0.9), np.tile([0, 1], 101)[:201]  # wrong in every other row
-    y[-1] = 0
-    model.partial_fit(X, y, CLASSES, sample_weight=[1.0] * 200 + [0.01])
-    (_, (last,), _) = told_by(model)[-1]
-    assert last == pytest.approx(0.505, abs=0.01)
-
-
-class Counting(Told):
-    n_worked_out = 0
-
-    def _distribution(self, state):
-        type(self).n_worked_out += 1
-        return super()._distribution(state)
-
-
-@pytest.mark.parametrize("rounds", ["batch", "row"])
-def test_probabilities_are_worked_out_once_for_each_state(rounds):
-    model = classifier(algorithm=Counting(), rounds=rounds).partial_fit(*random_rows(1), CLASSES)
-    Counting.n_worked_out = 0
-    for seed in range(10):
-        model.predict(random_rows(50, seed=seed)[0])
-        model.partial_fit(*random_rows(1, seed=seed))
-    assert Counting.n_worked_out <= 11
-
-
-# Saving, copying, showing -------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("make", [classifier, regressor])
-def test_saved_in_mid_stream_it_goes_on_the_same(make):
-    model = make(query=2, algorithm=Keen(), record=10)
-    for seed in range(20):
-        X, y = random_rows(3, seed=seed)
-        model.partial_fit(X, y, **({"classes": CLASSES} if make is classifier else {}))
-    other = pickle.loads(pickle.dumps(model))
-    model.issue(X, "abc"), other.issue(X, "abc")
-    for seed in range(20, 40):
-        X, y = random_rows(3, seed=seed)
-        assert_same_outcome(model.partial_fit(X, y), other.partial_fit(X, y), X)
-    assert_same_outcome(model.learn("cab", y), other.learn("cab", y), X)
-
-
-def test_draws_are_those_of_the_seed():
-    def arms(seed):
-        model = classifier(algorithm=Told(), random_state=seed)
-        for at in range(30):
-            model.partial_fit(*random_rows(1, seed=at), CLASSES)
-        return [arms for arms, _, _ in told_by(model)]
-
-    assert arms(1) == arms(1)
-    assert arms(1) != arms(2)
-    assert arms(None) != arms(None)
-
-
-def test_parameters_clones_and_pictures():
-    model = classifier(experts=[("bayes", GaussianNB())], algorithm=Keen(), query=1)
-    params = model.get_params()
-    assert (params["feedback"], params["query"], params["algorithm__rate"]) == ("bandit", 1, 0.3)
-    model.fit(*random_rows(50))
-    fresh = clone(model)
-    assert not hasattr(fresh, "_engine")
-    assert fresh.get_params()["feedback"] == "bandit"
-    assert not hasattr(model.algorithm, "n_arms_")  # a copy of it runs
-    assert "bayes" in model._repr_html_()
-
-
-def test_what_is_shown_speaks_of_the_rounds_in_which_each_was_asked():
-    model = classifier(algorithm=Told([1, 2, 3, 4]), record=100)
-    asked_in = np.zeros(4)
-    wrong = np.zeros(4)
-    for seed in range(80):
-        X, y = random_rows(2, seed=seed)
-        model.partial_fit(X, y, CLASSES)
-        (arm,) = told_by(model)[-1][0]
-        asked_in[arm] += 1
-        wrong[arm] += np.mean((X[:, arm] > 0.5) != y)
-        assert list(model.history_[-1].losses) == [f"column{arm}"]
-    np.testing.assert_allclose(model.loss_, wrong / asked_in)
-    np.testing.assert_allclose(model.weights_, [0.1, 0.2, 0.3, 0.4])
-    np.testing.assert_allclose([expert.long_term_weight for expert in model.experts_], [0.1, 0.2, 0.3, 0.4])
-    assert model.leader_ == "column3"
-    trace = model.trace()
-    assert (np.isnan(trace.losses).sum(axis=1) == 3).all()
-
-
-def test_weights_on_the_whole_are_those_of_all_rounds():
-    model, weights = classifier(algorithm=Keen()), []
-    for seed in range(40):
-        model.partial_fit(*random_rows(3, seed=seed), CLASSES)
-        weights.append(model.weights_)
-    assert np.ptp(weights, axis=0).min() > 0.1
-    np.testing.assert_allclose([expert.long_term_weight for expert in model.experts_], np.mean(weights, axis=0))
-
-
-@pytest.mark.parametrize("query", [2, 4])
-def test_the_plain_mean_is_on_record_if_all_were_asked(query):
-    model = classifier(query=query, record=10)
-    for seed in range(30):
-        model.partial_fit(*random_rows(5, seed=seed), CLASSES)
-    known = query == 4
-    assert [np.isfinite(record.uniform) for record in model.history_] == [known] * len(model.history_)
-    trace = model.trace().thinned(2)
-    assert (trace.uniform is not None) is trace.all_were_asked is known
-
-
-@pytest.mark.parametrize("rounds", ["batch", "row"])
-def test_the_loss_on_record_is_that_of_what_was_issued(rounds):
-    model = classifier(algorithm=Keen(), rounds=rounds, record=10).partial_fit(*random_rows(30), CLASSES)
-    X, y = random_rows(30, seed=1)
-    said = model.predict(X)
-    model.partial_fit(X, y)
-    assert model.history_[-1].loss == pytest.approx(np.mean(said != y))
-
-
-@pytest.mark.parametrize("combine", ["average", "sample"])
-def test_what_was_drawn_for_rows_that_are_rounds_is_not_combined_anew(combine):
-    rows, _ = random_rows(60)
-    model = regressor(algorithm=Keen(), rounds="row", query=2, combine=combine, loss="absolute", record=10)
-    model.partial_fit(rows[:30], rows[:30, 1])
-    said = model.predict(rows[30:])
-    model.partial_fit(rows[30:], rows[30:, 1])
-    assert model.history_[-1].loss == pytest.approx(np.abs(said - rows[30:, 1]).mean(), abs=1e-12)
-
-
-def test_displays_draw_what_was_recorded():
-    matplotlib = pytest.importorskip("matplotlib")
-    matplotlib.use("Agg")
-    from ltm_sklearn import display
-
-    model = regressor(record=50).fit(random_rows(500)[0], random_rows(500)[0][:, 0])
-    for kind in (display.WeightStackDisplay, display.ResidualDisplay, display.AverageLossDisplay):
-        assert kind.from_estimator(model).ax_ is not None
-    assert "plain mean" not in display.CumulativeLossDisplay.from_estimator(model).lines_  # nobody knows it
-    every_row = regressor(record=50, batch_size=1).fit(random_rows(50)[0], random_rows(50)[0][:, 0])
-    with pytest.raises(ValueError, match="not all experts were asked"):
-        display.MemoryCurveDisplay.from_estimator(every_row)
-    matplotlib.pyplot.close("all")
-
-
-@pytest.mark.parametrize("delay", [0, 7])
-def test_prequential_runs_it(delay):
-    X, y = random_rows(200)
-    X[:, 2:] = y[:, np.newaxis]
-    result = prequential({"bandit": classifier(algorithm=Keen())}, (X, y), batch_size=2, delay=delay, classes=CLASSES)
-    assert result.scores["bandit"]["accuracy"] > 0.6
-
-
-@pytest.mark.parametrize("delay", [0, 5])
-@pytest.mark.parametrize("query", [1, 2])
-def test_prequential_asks_once_about_each_row_and_scores_one_expert(delay, query):
-    X, y = random_rows(120)
-    CALLS.clear()
-    model = classifier(query=query)
-    result = prequential({"bandit": model}, (X, y), delay=delay, classes=CLASSES, probabilities=True)
-    assert sum(CALLS.values()) <= query * 120
-    if query == 1:  # then a label is wrong where its probability was less than a half, as both are of one expert
-        scores = result.scores["bandit"]
-        assert scores["accuracy"] > 0.0
-        assert _wrong_by_chances(delay) == (0, 115 - delay)
-
-
-def _wrong_by_chances(delay):
-    """Rows in which labels and probabilities do not go together, and rows that were looked at."""
-    X, y = random_rows(120)
-    contestant = contestant_of("bandit", classifier().partial_fit(X[:5], y[:5], CLASSES), delay, 1)
-    apart = n_rows = 0
-    for at in range(5, 120 - delay):
-        rows = Rows(X[at : at + 1], at, 1, None)
-        (label,) = contestant.predict(rows)
-        (chance,) = contestant.chances(rows, [1])
-        apart += (chance > 0.5) != (label == 1)
-        n_rows += 1
-    return apart, n_rows
-
-
-def test_probabilities_of_rows_whose_targets_come_later_are_of_what_is_learned():
-    model = classifier(algorithm=Told([1, 2, 3, 4])).partial_fit(*random_rows(2), CLASSES)
-    for at in range(20):
-        X, y = random_rows(1, seed=at)
-        said, calls = asked(model.issue_proba, X, [at])
-        (arm,) = calls
-        np.testing.assert_allclose(said, [[1.0 - X[0, arm], X[0, arm]]])
-        model.learn([at], y)
-        assert told_by(model)[-1][:2] == ((arm,), (float((X[0, arm] > 0.5) != y[0]),))
 
 
 # Wrong input --------------------------------------------------------------------------------------------------------
@@ -850,43 +431,3 @@ def test_a_round_that_raises_leaves_the_bandit_as_it_was():
         model.partial_fit(X, y)
     assert told_by(model) == told
     assert model.n_rounds_ == 2
-
-
-# The range of losses ------------------------------------------------------------------------------------------------
-
-
-def test_range_of_what_is_seen():
-    one = SeenRange().widened(np.array([3.0]))
-    assert one.rescaled(np.array([3.0])).tolist() == [0.0]
-    two = one.widened(np.array([5.0]))
-    np.testing.assert_allclose(two.rescaled(np.array([2.0, 3.0, 4.0, 5.0, 9.0])), [0.0, 0.0, 0.5, 1.0, 1.0])
-    assert two.widened(np.array([5.1])).high == 5.1
-    assert two.widened(np.array([2.9])).low == 2.9
-    assert SeenRange(2.0, 2.0 + 1e-15).rescaled(np.array([2.0, 2.0 + 1e-15])).tolist() == [0.0, 0.0]
-    settled = SeenRange(3.0, 5.0, 1000)
-    assert settled.widened(np.array([1e9])).high == pytest.approx(5.095)  # one outlier changes little
-    assert settled.widened(np.array([-1e9])).low == pytest.approx(2.905)
-
-
-@pytest.mark.parametrize("n_seen", [1, 3])
-def test_range_of_what_is_seen_leaves_one_of_twenty_out_at_each_end(n_seen):
-    rng, seen, ends = np.random.default_rng(0), SeenRange(), []
-    for _ in range(2000):
-        seen = seen.widened(rng.random(n_seen) ** 2)
-        ends.append(seen[:2])
-    np.testing.assert_allclose(np.mean(ends[500:], axis=0), [0.05**2, 0.95**2], atol=0.04)
-
-
-def test_of_squared_errors_the_root_is_measured():
-    scores = [TargetScore(loss, average=False) for loss in ("auto", "absolute")]
-    for error in np.abs(np.random.default_rng(0).normal(size=(50, 2))):
-        told = [score.rescale_seen(losses) for score, losses in zip(scores, (error**2, error), strict=True)]
-        np.testing.assert_allclose(*told, atol=1e-12)
-
-
-def test_losses_before_anything_was_known_of_the_targets_do_not_spoil_the_range():
-    model = regressor(2, experts=frozen_readers(ReadsNumber, 2), algorithm=Told(), query=2)
-    model.partial_fit([[1e12, 0.0]], [0.0])  # one target: no scale, and predictions of any size
-    model.partial_fit([[0.0, 2.0]], [1.0])
-    model.partial_fit([[0.0, 0.5]], [1.0])
-    assert model._engine.score.seen.high <= 4.0
