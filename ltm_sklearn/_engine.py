@@ -299,11 +299,12 @@ class Engine:
         # What may fail after the first update works on a copy.
         copies = self.raises or (self.each_row and (score.uses_gradient or self.history is not None))
         copies = copies or issued.chances is not None
-        weighting = copy.deepcopy(self.weighting) if copies else self.weighting
+        weighting = self.weighting.copied() if copies else self.weighting
         recorded = self.history is not None and bool(self.n_rounds or issued.awake.any())  # else nothing was issued
         mixture, lost, uniform = issued.mixture, np.nan, np.nan
         if recorded:
-            uniform = float(np.average(score.mixture_loss(targets, self._plain_mean(issued)), weights=row_weights))
+            if issued.all_were_asked:
+                uniform = float(np.average(score.mixture_loss(targets, self._plain_mean(issued)), weights=row_weights))
             if not (self.each_row and said_now):
                 lost = float(np.average(score.mixture_loss(targets, mixture), weights=row_weights))
         settled = Settled.unheard(issued)

@@ -15,7 +15,7 @@ class Record(NamedTuple):
     losses: dict[str, float]  #: mean loss of each expert that was awake
     row: int  #: the last row it covers, counted from 1
     n_rows: int  #: how many it covers
-    uniform: float  #: mean loss of the experts' plain mean
+    uniform: float  #: mean loss of the experts' plain mean; NaN where not all were asked
     target: float | None = None  #: mean target; None where targets are classes, and so below
     prediction: float | None = None  #: mean of what was issued
     predictions: dict[str, float] | None = None  #: mean prediction of each expert that was awake

@@ -82,8 +82,19 @@ class Issued:
         return {self.experts[seat].name: float(values[seat]) for seat in seats}
 
     @property
+    def all_were_asked(self) -> bool:
+        """Whether everyone who had answers was asked about all rows."""
+        if self.chances is None:
+            return True
+        had = np.array([expert.answers for expert in self.experts])
+        return bool((self.chances[had] > 0.0).all())
+
+    @property
     def all_raised(self) -> bool:
-        """Whether every expert that was asked raised an error: then the rows are to blame."""
+        """Whether all experts that have answers were asked and raised an error: then the rows are to blame.
+
+        Where only some were asked, others might have known better, and a guess is issued.
+        """
         return bool(self.errors) and len(self.errors) == sum(expert.answers for expert in self.experts)
 
     def check(self) -> None:

@@ -6,10 +6,11 @@ from typing import Any
 
 from sklearn.base import clone
 
-from ._drawing import fresh_weighting
+from ._drawing import Drawing, fresh_bandit
 from ._engine import Engine
+from ._weighting import Weighting, weighting_of
 from .bandits import BanditAlgorithm
-from .experts import ExpertAlgorithm
+from .experts import ExpertAlgorithm, LongTermMemory
 from .experts._validation import check_count, check_option
 from .losses import ClassScore, TargetScore
 from .memory import Remembering, Snapshots
@@ -44,6 +45,14 @@ def _check_bandit(ensemble: Any) -> None:
             f"algorithm={ensemble.algorithm!r} is no bandit algorithm of ltm_sklearn.bandits, "
             "which feedback='bandit' needs"
         )
+    if ensemble.algorithm is not None:
+        ensemble.algorithm._check_parameters()
+        low, high = ensemble.algorithm._known_range()
+        if low > 0.0 or high < 1.0:
+            raise ValueError(
+                f"algorithm={ensemble.algorithm!r} takes losses from {low:g} to {high:g}, but those of experts are "
+                "from 0 to 1: its range must hold them"
+            )
     if isinstance(ensemble.memory, Snapshots) and ensemble.memory.merge is not None:
         raise ValueError(
             f"memory={ensemble.memory!r} asks models again to see which agree, and with feedback='bandit' only those "
@@ -57,13 +66,21 @@ def check_query(query: int, n_experts: int) -> None:
         raise ValueError(f"query={query!r} is more than the {n_experts} experts that there are")
 
 
+def _fresh_weighting(ensemble: Any, score: ClassScore | TargetScore) -> Weighting:
+    """How the experts of a score are weighted."""
+    algorithm = ensemble.algorithm
+    if ensemble.feedback == "bandit":
+        return Drawing(fresh_bandit(algorithm), ensemble.query)
+    return weighting_of(LongTermMemory() if algorithm is None else clone(algorithm), score)
+
+
 def fresh_engine(ensemble: Any, score: ClassScore | TargetScore, each_row: bool, seed: int) -> Engine:
     """An engine without experts, run by an estimator's parameters."""
     memory = ensemble.memory
     if isinstance(memory, str):  # each snapshot is one more to find out about, which bandits have to pay for
         memory = Snapshots() if ensemble.feedback == "full" else None
     return Engine(
-        fresh_weighting(ensemble.algorithm, ensemble.feedback, ensemble.query, score),
+        _fresh_weighting(ensemble, score),
         score,
         ensemble.combine,
         each_row,

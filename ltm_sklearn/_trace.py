@@ -45,7 +45,9 @@ class Trace:
     loss_name : str
         As the estimators call it: ``"squared"``.
     uniform : ndarray of shape (R,) or None
-        Loss of the plain mean of the experts.
+        Loss of the plain mean of the experts; None where not all of them were asked.
+    all_were_asked : bool, default=True
+        Whether a loss that is NaN is of an expert that slept, and not of one that nobody asked.
     """
 
     names: list[str]
@@ -60,6 +62,7 @@ class Trace:
     predictions: Floats | None
     loss_name: str
     uniform: Floats | None
+    all_were_asked: bool = True
 
     def __post_init__(self) -> None:
         n_records, n_experts = len(self.ends), len(self.names)
@@ -100,6 +103,7 @@ class Trace:
             means(self.predictions),
             self.loss_name,
             means(self.uniform),
+            self.all_were_asked,
         )
 
 
@@ -153,6 +157,8 @@ def trace_of_history(records: list[Record], loss_name: str) -> Trace:
         return np.array([getattr(record, field) for record in records])
 
     numbers = records[0].predictions is not None
+    uniform = column("uniform")
+    all_were_asked = not np.isnan(uniform).any()
     return Trace(
         list(seats),
         column("row"),
@@ -165,5 +171,6 @@ def trace_of_history(records: list[Record], loss_name: str) -> Trace:
         column("target") if numbers else None,
         column("prediction") if numbers else None,
         loss_name,
-        column("uniform"),
+        uniform if all_were_asked else None,
+        all_were_asked,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -118,6 +119,9 @@ class Weighting(Protocol):
     def begin(self, n_experts: int) -> None:
         """Start with so many experts."""
 
+    def copied(self) -> Weighting:
+        """One that learns apart from this one."""
+
     def draws(self, experts: list[Expert], n_rows: int, randoms: Iterable[np.random.Generator]) -> Asked | None:
         """Whom to ask of those who have answers, with a generator a round; None: all of them."""
 
@@ -147,6 +151,11 @@ def _all_of_them(self: Weighting, experts: list[Expert], n_rows: int, randoms: I
     """Where all losses count, all are asked."""
 
 
+def _deeply(self: Any) -> Any:
+    """Algorithms for experts may change arrays in place."""
+    return copy.deepcopy(self)
+
+
 def weighting_of(algorithm: ExpertAlgorithm, score: ClassScore | TargetScore) -> Weighting:
     """How the experts of a score are weighted."""
     return FollowAndBlend(algorithm) if score.blends else Charging(algorithm, score.uses_gradient)
@@ -162,7 +171,7 @@ class Charging:
     def begin(self, n_experts: int) -> None:
         self.algorithm.weights(n_experts)
 
-    draws = _all_of_them
+    draws, copied = _all_of_them, _deeply
 
     def parts(self) -> Floats:
         return self.algorithm._current_weights()[np.newaxis]
@@ -223,7 +232,7 @@ class FollowAndBlend:
         for member in self.members:
             member.begin(n_experts)
 
-    draws = _all_of_them
+    draws, copied = _all_of_them, _deeply
 
     def parts(self) -> Floats:
         return np.concatenate([member.parts() for member in self.members])

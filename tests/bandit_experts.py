@@ -6,10 +6,13 @@ import numpy as np
 from sklearn.frozen import FrozenEstimator
 from stream_experts import ReadsChance, ReadsNumber
 
+from ltm_sklearn import LongTermMemoryClassifier, LongTermMemoryRegressor
 from ltm_sklearn.bandits import BanditAlgorithm
 
 #: How often each expert was asked, and about how many rows; all copies of an expert count together.
 CALLS, ROWS = Counter(), Counter()
+
+CLASSES = [0, 1]
 
 
 def asked(function, *arguments):
@@ -91,3 +94,29 @@ class Keen(BanditAlgorithm):
 def told_by(model):
     """What the algorithm of an ensemble was told: (arms, losses, chances) for each round."""
     return model._engine.weighting.algorithm.state_["told"]
+
+
+def classifier(n_experts=4, experts=None, algorithm=None, **parameters):
+    experts = frozen_spies(n_experts) if experts is None else experts
+    parameters = {"random_state": 0, **parameters}
+    return LongTermMemoryClassifier(experts, feedback="bandit", algorithm=algorithm, **parameters)
+
+
+def regressor(n_experts=4, experts=None, algorithm=None, **parameters):
+    experts = frozen_spies(n_experts, SpyNumber) if experts is None else experts
+    parameters = {"random_state": 0, **parameters}
+    return LongTermMemoryRegressor(experts, feedback="bandit", algorithm=algorithm, **parameters)
+
+
+def random_rows(n_rows, n_columns=4, seed=0):
+    """Chances of class 1 that are not tied, and classes."""
+    rng = np.random.default_rng(seed)
+    return rng.uniform(0.01, 0.99, (n_rows, n_columns)), rng.integers(0, 2, n_rows)
+
+
+def first_of(model):
+    """The expert that is asked in this round, of a model that asks one."""
+    row = np.full((1, model.n_features_in_), 0.5)
+    said = model.transform(row)[0].reshape(len(model.experts_), -1)[:, 0]
+    (seat,) = np.flatnonzero(~np.isnan(said))
+    return int(seat)

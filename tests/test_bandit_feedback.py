@@ -1,14 +1,27 @@
 """The estimators when only some experts can be asked: feedback="bandit"."""
 
-import copy
 import itertools
 import pickle
 
 import joblib
 import numpy as np
 import pytest
-from bandit_experts import CALLS, ROWS, Keen, SpyChance, SpyNumber, Told, asked, frozen_spies, told_by
-from sklearn.base import clone
+from bandit_experts import (
+    CALLS,
+    CLASSES,
+    ROWS,
+    Keen,
+    SpyChance,
+    SpyNumber,
+    Told,
+    asked,
+    classifier,
+    first_of,
+    frozen_spies,
+    random_rows,
+    regressor,
+    told_by,
+)
 from sklearn.dummy import DummyClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import SGDClassifier
@@ -19,48 +32,15 @@ from stream_experts import (
     SAYS_NAN,
     MoodyChance,
     MoodyNumber,
-    ReadsNumber,
     assert_same_outcome,
-    frozen_readers,
 )
 
 from ltm_sklearn import LongTermMemoryClassifier, LongTermMemoryRegressor, Snapshots
 from ltm_sklearn._drawing import Drawing
 from ltm_sklearn._engine import ExpertWarning
 from ltm_sklearn._models import Expert
-from ltm_sklearn.bandits import Exp3S
-from ltm_sklearn.evaluation import prequential
+from ltm_sklearn.bandits import Exp3, Exp3S
 from ltm_sklearn.experts import FixedShare
-from ltm_sklearn.losses import SeenRange
-
-CLASSES = [0, 1]
-
-
-def classifier(n_experts=4, experts=None, algorithm=None, **parameters):
-    experts = frozen_spies(n_experts) if experts is None else experts
-    parameters = {"random_state": 0, **parameters}
-    return LongTermMemoryClassifier(experts, feedback="bandit", algorithm=algorithm, **parameters)
-
-
-def regressor(n_experts=4, experts=None, algorithm=None, **parameters):
-    experts = frozen_spies(n_experts, SpyNumber) if experts is None else experts
-    parameters = {"random_state": 0, **parameters}
-    return LongTermMemoryRegressor(experts, feedback="bandit", algorithm=algorithm, **parameters)
-
-
-def random_rows(n_rows, n_columns=4, seed=0):
-    """Chances of class 1 that are not tied, and classes."""
-    rng = np.random.default_rng(seed)
-    return rng.uniform(0.01, 0.99, (n_rows, n_columns)), rng.integers(0, 2, n_rows)
-
-
-def first_of(model):
-    """The expert that is asked in this round, of a model that asks one."""
-    row = np.full((1, model.n_features_in_), 0.5)
-    said = model.transform(row)[0].reshape(len(model.experts_), -1)[:, 0]
-    (seat,) = np.flatnonzero(~np.isnan(said))
-    return int(seat)
-
 
 # Who is asked -------------------------------------------------------------------------------------------------------
 
@@ -268,7 +248,7 @@ def test_estimated_losses_are_right_in_the_mean(rounds):
 
 @pytest.mark.parametrize("mood", [RAISES_IN_PREDICT, SAYS_NAN])
 @pytest.mark.filterwarnings("ignore::ltm_sklearn._engine.ExpertWarning")
-def test_a_drawn_expert_that_fails_pays_for_the_guess_in_its_place(mood):
+def test_a_drawn_expert_that_fails_is_charged_the_worst_loss_whatever_the_guess_lost(mood):
     moody = [("moody", FrozenEstimator(MoodyChance(1))), ("other", FrozenEstimator(SpyChance(2)))]
     model = classifier(experts=moody, algorithm=Told([1e6, 1]))
     X, y = np.array([[0.0, 0.9, 0.5]] * 4), np.array([1, 1, 1, 0])
@@ -278,25 +258,63 @@ def test_a_drawn_expert_that_fails_pays_for_the_guess_in_its_place(mood):
         said = model.predict(X)
     assert said.tolist() == [1] * 4  # the class that came most
     model.partial_fit(X, np.array([0, 0, 0, 1]))
-    assert told_by(model)[-1][:2] == ((0,), (0.75,))
+    assert told_by(model)[-1][:2] == ((0,), (1.0,))
     assert model.loss_[0] == 0.25  # of the round in which it answered
     assert model.n_rounds_ == 2
 
 
 @pytest.mark.filterwarnings("ignore::ltm_sklearn._engine.ExpertWarning")
 @pytest.mark.parametrize("combine", ["average", "sample"])
-def test_if_others_were_asked_it_pays_for_what_they_said(combine):
+def test_one_that_fails_in_some_rows_is_charged_the_worst_loss_in_these(combine):
     moody = [("moody", FrozenEstimator(MoodyNumber(1))), ("other", FrozenEstimator(SpyNumber(2)))]
     model = regressor(experts=moody, algorithm=Told([1e6, 1]), query=2, combine=combine, loss="absolute")
     model.partial_fit(np.array([[0.0, 0.0, 4.0], [0.0, 0.0, 4.0]]), np.array([0.0, 8.0]))
     X = np.array([[SAYS_NAN, 0.0, 3.0], [0.0, 1.0, 3.0]])
     assert model.predict(X)[0] == 3.0
-    model.partial_fit(X, np.array([1.0, 1.0]))
+    model.partial_fit(X, np.array([2.0, 2.0]))
     _, (first, second), chances = told_by(model)[-1]
     assert chances == (1.0, 1.0)
-    # the first is charged |3 - 1| in its first row and 0 in the second, the other one 2 in both
-    low, high = model._engine.score.seen
-    assert (first, second) == pytest.approx([(1.0 - low) / (high - low), (2.0 - low) / (high - low)])
+    # the first lost 1 where it answered, which is half of the round, and so did the other one in all of it
+    low, high, _ = model._engine.score.seen
+    rescaled = (1.0 - low) / (high - low)
+    assert (first, second) == pytest.approx([(1.0 + rescaled) / 2.0, rescaled])
+
+
+class Dead(SpyChance):
+    def predict_proba(self, X):
+        CALLS["dead"] += 1
+        raise ConnectionError("nobody there")
+
+
+class DeadNumber(SpyNumber):
+    def predict(self, X):
+        CALLS["dead"] += 1
+        raise ConnectionError("nobody there")
+
+
+@pytest.mark.filterwarnings("ignore::ltm_sklearn._engine.ExpertWarning")
+@pytest.mark.parametrize("seed", [0, 3])
+def test_one_that_is_dead_is_not_the_favourite_where_guesses_are_better_than_the_experts(seed):
+    rng = np.random.default_rng(seed)
+    experts = [("dead", FrozenEstimator(Dead(0))), *frozen_spies(4)[1:]]
+    model = classifier(experts=experts, random_state=seed)
+    CALLS.clear()
+    for _ in range(500):
+        y = (rng.random(1) < 0.02).astype(int)  # the guess is right in 98 of 100
+        X = np.where(rng.random((1, 4)) < 0.04, 1 - y, y).astype(float)
+        model.partial_fit(X, y, CLASSES)
+    assert CALLS["dead"] < 50
+
+
+@pytest.mark.filterwarnings("ignore::ltm_sklearn._engine.ExpertWarning")
+def test_one_that_is_dead_is_not_the_favourite_where_the_mean_is_better_than_the_experts():
+    rng = np.random.default_rng(0)
+    model = regressor(experts=[("dead", FrozenEstimator(DeadNumber(0))), *frozen_spies(4, SpyNumber)[1:]])
+    CALLS.clear()
+    for _ in range(500):
+        y = 5.0 + 0.01 * rng.normal(size=1)
+        model.partial_fit(y[:, np.newaxis] + 0.3 * rng.normal(size=(1, 4)), y)
+    assert CALLS["dead"] < 50
 
 
 def test_errors_are_raised_if_so_wished_and_nothing_has_changed():
@@ -336,94 +354,6 @@ def test_one_who_never_answers_is_given_up():
     assert np.isnan(model.loss_[0])
 
 
-# Targets that come later --------------------------------------------------------------------------------------------
-
-
-def test_late_targets_are_learned_with_the_chances_of_their_issue():
-    model = classifier(algorithm=Keen(switching=0.1)).partial_fit(*random_rows(2), CLASSES)
-    rng = np.random.default_rng(3)
-    issued = []
-    for at in range(40):
-        X = rng.uniform(size=(1, 4))
-        probabilities = model.weights_
-        said, calls = asked(model.issue, X, [at])
-        (arm,) = calls
-        issued.append((at, arm, probabilities[arm]))
-        assert said[0] == (X[0, arm] > 0.5)
-        if at % 3 == 0:
-            model.partial_fit(*random_rows(2, seed=at))
-    assert len({arm for _, arm, _ in issued}) == 4  # each issue has a draw of its own
-    listening = ListeningBandit(model._engine.weighting.algorithm)
-    model._engine.weighting.algorithm = listening
-    for at, arm, chance in reversed(issued):
-        model.learn([at], [1])
-        assert listening.heard[-1][0] == [arm]
-        assert listening.heard[-1][1] == pytest.approx([chance])
-
-
-class ListeningBandit:
-    """A bandit, with all that it is told written down; copies write in the same book."""
-
-    def __init__(self, bandit, heard=None):
-        self.bandit, self.heard = bandit, [] if heard is None else heard
-
-    def __deepcopy__(self, memo):
-        return ListeningBandit(copy.deepcopy(self.bandit, memo), self.heard)
-
-    def __getattr__(self, name):
-        return getattr(self.bandit, name)
-
-    def update(self, arms, losses, probability):
-        self.heard.append((arms.tolist(), probability.tolist()))
-        self.bandit.update(arms, losses, probability=probability)
-
-
-def test_late_targets_of_a_batch_are_of_one_draw_in_however_many_parts():
-    model = classifier(algorithm=Told()).partial_fit(*random_rows(2), CLASSES)
-    X, y = random_rows(6, seed=5)
-    _, calls = asked(model.issue, X, range(6))
-    assert sum(calls.values()) == 1
-    model.learn([4, 1], y[[4, 1]])
-    model.learn([0, 2, 3, 5], y[[0, 2, 3, 5]])
-    (arm,) = calls
-    wrong = ((X[:, arm] > 0.5) != y).astype(float)
-    for (arms, losses, chances), rows in zip(told_by(model)[-2:], ([4, 1], [0, 2, 3, 5]), strict=True):
-        assert (arms, chances) == ((arm,), (0.25,))
-        assert losses == pytest.approx([wrong[rows].mean()])
-
-
-def test_late_targets_of_rows_that_are_rounds_are_each_of_their_own_draw():
-    model = classifier(algorithm=Told([1, 2, 3, 4]), rounds="row").partial_fit(*random_rows(2), CLASSES)
-    X, y = random_rows(12, seed=5)
-    said = model.issue(X, range(12))
-    chances = model._pending.due([0])[0].issued.chances
-    arms = chances.argmax(axis=0)
-    assert len({*arms.tolist()}) > 1
-    assert said.tolist() == (X[np.arange(12), arms] > 0.5).tolist()
-    for at in [3, 0, 8, 11, 5, 6, 7, 1, 2, 10, 9, 4]:  # of which few are held in the end
-        model.learn([at], y[[at]])
-        (arm,), (loss,), (chance,) = told_by(model)[-1]
-        assert (arm, loss) == (arms[at], float(said[at] != y[at]))
-        assert chance == pytest.approx((arm + 1) / 10)
-
-
-def test_arms_that_have_gone_when_their_targets_come_teach_nothing():
-    memory = Snapshots(every=10, on_drift=False, restart=False, merge=None, max_size=2)
-    model = classifier(experts=[("bayes", GaussianNB())], memory=memory, algorithm=Told([1e-9, 1.0]))
-    for seed in range(3):
-        model.partial_fit(*random_rows(10, seed=seed), CLASSES)
-    model.issue(random_rows(1, seed=9)[0], ["late"])
-    held = model._pending.due(["late"])[0].issued
-    gone = held.experts[int(held.chances[:, 0].argmax())]
-    for seed in range(3, 12):
-        model.partial_fit(*random_rows(10, seed=seed))
-    assert gone not in model._engine.experts
-    told = told_by(model)
-    model.learn(["late"], [1])
-    assert told_by(model) == told
-    assert model.n_rounds_ == 13
-
-
 # Memory -------------------------------------------------------------------------------------------------------------
 
 
@@ -457,170 +387,6 @@ class SpyLearner(GaussianNB):
         return super().predict_proba(X)
 
 
-# Learning -----------------------------------------------------------------------------------------------------------
-
-
-def right_by_phase(model, n_phases=3, length=240, n_experts=5, good=(1, 3), seed=0):
-    """Experts of which one is right, and another one in every other phase; the share of right answers in each."""
-    rng = np.random.default_rng(seed)
-    phases = []
-    for phase in range(n_phases):
-        right = []
-        for _ in range(length):
-            y = rng.integers(0, 2, 1)
-            X = np.where(rng.random((1, n_experts)) < 0.3, y, 1 - y).astype(float)
-            X[0, good[phase % 2]] = y[0]
-            if hasattr(model, "n_features_in_"):
-                right.append(model.predict(X)[0] == y[0])
-            model.partial_fit(X, y, CLASSES)
-        phases.append((np.mean(right[: length // 2]), np.mean(right[length // 2 :])))
-    return np.array(phases)
-
-
-def test_the_good_one_of_five_is_found_and_found_again_after_a_switch():
-    experts = frozen_spies(5)
-    algorithm = Keen(switching=0.03)
-    runs = [right_by_phase(classifier(5, experts, algorithm, random_state=seed)) for seed in range(2)]
-    assert (np.mean(runs, axis=0)[:, 1] > 0.7).all()  # 0.44 with experts drawn evenly
-
-
-def test_the_good_regressor_is_found_whatever_the_scale():
-    weights = []
-    for scale, shift in ((1.0, 0.0), (1e5, -3e6), (1e-5, 0.0)):
-        model = regressor(5, algorithm=Keen())
-        rng = np.random.default_rng(0)
-        for _ in range(300):
-            y = rng.normal(size=2)
-            X = y[:, np.newaxis] + rng.normal(size=(2, 5)) * np.array([1.0, 1.0, 0.1, 1.0, 1.0])
-            model.partial_fit(scale * X + shift, scale * y + shift)
-        weights.append(model.weights_)
-        assert model.leader_ == "column2"
-    np.testing.assert_allclose(weights[1:], np.tile(weights[0], (2, 1)), atol=1e-6)
-    assert weights[0][2] > 0.7
-
-
-def test_asking_all_is_as_good_as_full_information():
-    bandit = right_by_phase(classifier(5, frozen_readers_of_chances(5), Keen(rate=1.0), query=5, combine="leader"))
-    full = LongTermMemoryClassifier(frozen_readers_of_chances(5), memory=None, combine="leader", loss="zero_one")
-    np.testing.assert_allclose(bandit.mean(axis=0), right_by_phase(full).mean(axis=0), atol=0.05)
-
-
-def frozen_readers_of_chances(n_columns):
-    return frozen_readers(SpyChance, n_columns)
-
-
-@pytest.mark.parametrize("rounds", ["batch", "row"])
-def test_weights_of_rows_count(rounds):
-    X, y = random_rows(6)
-    weights = np.array([2.0, 0.0, 1.0, 2.0, 0.0, 0.0])
-    model = classifier(algorithm=Told(), rounds=rounds)
-    model.partial_fit(X, y, CLASSES, sample_weight=weights)
-    arms = [arm for (arm,), _, _ in told_by(model)]
-    losses = np.array([loss for _, (loss,), _ in told_by(model)])
-    wrong = ((X > 0.5) != y[:, np.newaxis]).astype(float)
-    if rounds == "batch":
-        assert losses == pytest.approx(weights @ wrong[:, arms] / 5.0)
-    else:
-        assert losses == pytest.approx(np.array([1.0, 0.5, 1.0]) * wrong[[0, 2, 3], arms])
-
-
-# Saving, copying, showing -------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("make", [classifier, regressor])
-def test_saved_in_mid_stream_it_goes_on_the_same(make):
-    model = make(query=2, algorithm=Keen(), record=10)
-    for seed in range(20):
-        X, y = random_rows(3, seed=seed)
-        model.partial_fit(X, y, **({"classes": CLASSES} if make is classifier else {}))
-    other = pickle.loads(pickle.dumps(model))
-    model.issue(X, "abc"), other.issue(X, "abc")
-    for seed in range(20, 40):
-        X, y = random_rows(3, seed=seed)
-        assert_same_outcome(model.partial_fit(X, y), other.partial_fit(X, y), X)
-    assert_same_outcome(model.learn("cab", y), other.learn("cab", y), X)
-
-
-def test_draws_are_those_of_the_seed():
-    def arms(seed):
-        model = classifier(algorithm=Told(), random_state=seed)
-        for at in range(30):
-            model.partial_fit(*random_rows(1, seed=at), CLASSES)
-        return [arms for arms, _, _ in told_by(model)]
-
-    assert arms(1) == arms(1)
-    assert arms(1) != arms(2)
-    assert arms(None) != arms(None)
-
-
-def test_parameters_clones_and_pictures():
-    model = classifier(experts=[("bayes", GaussianNB())], algorithm=Keen(), query=1)
-    params = model.get_params()
-    assert (params["feedback"], params["query"], params["algorithm__rate"]) == ("bandit", 1, 0.3)
-    model.fit(*random_rows(50))
-    fresh = clone(model)
-    assert not hasattr(fresh, "_engine")
-    assert fresh.get_params()["feedback"] == "bandit"
-    assert not hasattr(model.algorithm, "n_arms_")  # a copy of it runs
-    assert "bayes" in model._repr_html_()
-
-
-def test_what_is_shown_speaks_of_the_rounds_in_which_each_was_asked():
-    model = classifier(algorithm=Told([1, 2, 3, 4]), record=100)
-    asked_in = np.zeros(4)
-    wrong = np.zeros(4)
-    for seed in range(80):
-        X, y = random_rows(2, seed=seed)
-        model.partial_fit(X, y, CLASSES)
-        (arm,) = told_by(model)[-1][0]
-        asked_in[arm] += 1
-        wrong[arm] += np.mean((X[:, arm] > 0.5) != y)
-        assert list(model.history_[-1].losses) == [f"column{arm}"]
-    np.testing.assert_allclose(model.loss_, wrong / asked_in)
-    np.testing.assert_allclose(model.weights_, [0.1, 0.2, 0.3, 0.4])
-    np.testing.assert_allclose([expert.long_term_weight for expert in model.experts_], [0.1, 0.2, 0.3, 0.4])
-    assert model.leader_ == "column3"
-    trace = model.trace()
-    assert (np.isnan(trace.losses).sum(axis=1) == 3).all()
-
-
-def test_weights_on_the_whole_are_those_of_all_rounds():
-    model, weights = classifier(algorithm=Keen()), []
-    for seed in range(40):
-        model.partial_fit(*random_rows(3, seed=seed), CLASSES)
-        weights.append(model.weights_)
-    assert np.ptp(weights, axis=0).min() > 0.1
-    np.testing.assert_allclose([expert.long_term_weight for expert in model.experts_], np.mean(weights, axis=0))
-
-
-@pytest.mark.parametrize("rounds", ["batch", "row"])
-def test_the_loss_on_record_is_that_of_what_was_issued(rounds):
-    model = classifier(algorithm=Keen(), rounds=rounds, record=10).partial_fit(*random_rows(30), CLASSES)
-    X, y = random_rows(30, seed=1)
-    said = model.predict(X)
-    model.partial_fit(X, y)
-    assert model.history_[-1].loss == pytest.approx(np.mean(said != y))
-
-
-def test_displays_draw_what_was_recorded():
-    matplotlib = pytest.importorskip("matplotlib")
-    matplotlib.use("Agg")
-    from ltm_sklearn import display
-
-    model = regressor(record=50).fit(random_rows(500)[0], random_rows(500)[0][:, 0])
-    for kind in (display.WeightStackDisplay, display.CumulativeLossDisplay, display.ResidualDisplay):
-        assert kind.from_estimator(model).ax_ is not None
-    matplotlib.pyplot.close("all")
-
-
-@pytest.mark.parametrize("delay", [0, 7])
-def test_prequential_runs_it(delay):
-    X, y = random_rows(200)
-    X[:, 2:] = y[:, np.newaxis]
-    result = prequential({"bandit": classifier(algorithm=Keen())}, (X, y), batch_size=2, delay=delay, classes=CLASSES)
-    assert result.scores["bandit"]["accuracy"] > 0.6
-
-
 # Wrong input --------------------------------------------------------------------------------------------------------
 
 
@@ -637,6 +403,7 @@ def test_prequential_runs_it(delay):
         ({"feedback": "bandit", "algorithm": "exp3"}, "algorithm='exp3' is no bandit algorithm"),
         ({"feedback": "bandit", "memory": Snapshots()}, r"use Snapshots\(merge=None\)"),
         ({"feedback": "bandit", "algorithm": Exp3S(exploration=2.0)}, "exploration=2.0"),
+        ({"feedback": "bandit", "algorithm": Exp3(loss_range=(-1, 0))}, "losses from -1 to 0, but those of experts"),
     ],
 )
 def test_wrong_parameters_are_named(parameters, message):
@@ -664,29 +431,3 @@ def test_a_round_that_raises_leaves_the_bandit_as_it_was():
         model.partial_fit(X, y)
     assert told_by(model) == told
     assert model.n_rounds_ == 2
-
-
-# The range of losses ------------------------------------------------------------------------------------------------
-
-
-def test_range_of_what_is_seen():
-    one = SeenRange().widened(np.array([3.0]))
-    assert one.rescaled(np.array([3.0])).tolist() == [0.0]
-    two = one.widened(np.array([5.0]))
-    np.testing.assert_allclose(two.rescaled(np.array([2.0, 3.0, 4.0, 5.0, 9.0])), [0.0, 0.0, 0.5, 1.0, 1.0])
-    outlier = two.widened(np.array([1e9]))
-    assert outlier.high == pytest.approx(11.0)  # fourfold
-    assert two.widened(np.array([-1e9])).low == pytest.approx(-3.0)
-    faded = two
-    for _ in range(100):
-        faded = faded.widened(np.array([4.0]))
-    assert faded.high - faded.low == pytest.approx(2.0 / np.e)
-    assert SeenRange(2.0, 2.0 + 1e-15).rescaled(np.array([2.0, 2.0 + 1e-15])).tolist() == [0.0, 0.0]
-
-
-def test_losses_before_anything_was_known_of_the_targets_do_not_spoil_the_range():
-    model = regressor(2, experts=frozen_readers(ReadsNumber, 2), algorithm=Told(), query=2)
-    model.partial_fit([[1e12, 0.0]], [0.0])  # one target: no scale, and predictions of any size
-    model.partial_fit([[0.0, 2.0]], [1.0])
-    model.partial_fit([[0.0, 0.5]], [1.0])
-    assert model._engine.score.seen.high <= 4.0

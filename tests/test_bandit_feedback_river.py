@@ -1,6 +1,7 @@
 """River's estimators when only some experts can be asked: feedback="bandit"."""
 
 import pickle
+import warnings
 from collections import Counter
 
 import numpy as np
@@ -14,6 +15,7 @@ from river_experts import ReadsChance, ReadsLabel, ReadsNumber, rivers_checks
 
 from ltm_sklearn import Snapshots
 from ltm_sklearn._engine import ExpertWarning
+from ltm_sklearn.evaluation import prequential
 from ltm_sklearn.experts import FixedShare
 from ltm_sklearn.river import LongTermMemoryClassifier, LongTermMemoryRegressor
 
@@ -91,6 +93,30 @@ def test_rows_that_were_not_predicted_are_asked_about_when_they_are_learned():
     model.predict_one({**x, "a": 1})
     assert sum(asked(model.learn_one, {**x, "a": True}, y).values()) == 1  # equal, but not the same
     assert {*LEARNED.values()} == {5}  # all learn every row
+
+
+def test_label_and_probabilities_of_a_row_are_of_one_question():
+    model = classifier(algorithm=Told([1, 2, 3, 4]))
+    for x, y in random_rows(20):
+        assert sum(asked(model.predict_one, x).values()) == 1
+        assert not asked(model.predict_proba_one, dict(x))
+        assert model.predict_one(x) == (model.predict_proba_one(x)[True] > 0.5)
+        assert not asked(model.learn_one, x, y)
+
+
+def test_of_many_rows_nothing_is_kept():
+    pandas = pytest.importorskip("pandas")
+    model = regressor()
+    model.predict_many(pandas.DataFrame([x for x, _ in random_rows(1001)]))
+    assert "_last" not in model.__dict__
+
+
+@pytest.mark.parametrize(("delay", "batch_size"), [(0, 1), (5, 1), (0, 4)])
+def test_prequential_asks_once_about_each_row(delay, batch_size):
+    calls = Counter(CALLS)
+    rows = list(random_rows(60))
+    prequential({"bandit": classifier()}, rows, delay=delay, batch_size=batch_size, probabilities=True)
+    assert sum((CALLS - calls).values()) == 60
 
 
 def test_what_was_said_is_scored_though_the_answer_would_be_another_now():
@@ -173,7 +199,7 @@ def test_in_a_pipeline_the_row_that_is_learned_is_the_one_that_was_predicted_if_
 
 
 @pytest.mark.filterwarnings("ignore::ltm_sklearn._engine.ExpertWarning")
-def test_a_drawn_model_that_fails_pays_for_the_guess():
+def test_a_drawn_model_that_fails_is_charged_the_worst_loss():
     models = [Moody("a"), ReadsNumber("b")]
     model = LongTermMemoryRegressor(models, feedback="bandit", loss="absolute", algorithm=Told([1e9, 1]), seed=0)
     for target in (0.0, 8.0):
@@ -182,8 +208,23 @@ def test_a_drawn_model_that_fails_pays_for_the_guess():
         assert model.predict_one({"a": -1.0, "b": 0.0}) == 4.0  # the mean of the targets
     model.learn_one({"a": -1.0, "b": 0.0}, 7.0)
     (arm,), (loss,), _ = told_by(model)[-1]
-    low, high = model._engine.score.seen
-    assert (arm, loss) == (0, pytest.approx((3.0 - low) / (high - low)))
+    assert (arm, loss) == (0, 1.0)
+
+
+def test_a_failure_that_was_seen_in_a_prediction_is_noted_when_the_row_is_learned():
+    models = [Moody("a"), Moody("a")]
+    model = LongTermMemoryRegressor(models, feedback="bandit", algorithm=Told([1e9, 1]), seed=0)
+    for target in (0.0, 8.0):
+        model.learn_one({"a": 4.0}, target)
+    counts = []
+    for at in range(5):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model.predict_one({"a": -1.0 - at})
+            n_predicted = len(caught)
+            model.learn_one({"a": -1.0 - at}, 4.0)
+        counts.append((n_predicted, len(caught) - n_predicted))
+    assert counts == [(1, 1)] + 4 * [(0, 0)]
 
 
 @pytest.mark.parametrize("combine", ["average", "leader", "sample"])
@@ -196,6 +237,19 @@ def test_the_good_one_of_five_is_found(combine):
         model.learn_one({each: y + rng.choice([-1, 1]) * (0.1 if each == "d" else 1.0) for each in features}, y)
     assert model.leader_ == "SpyNumber-3"
     assert model.weights_[3] > 0.6
+
+
+@pytest.mark.parametrize("make", [classifier, regressor])
+def test_with_defaults_good_models_are_found_again(make):
+    """Two of four take turns."""
+    model, rng, right = make(), np.random.default_rng(0), []
+    for at in range(800):
+        y = bool(rng.random() < 0.5)
+        x = {each: float(y if rng.random() < 0.3 else not y) for each in FEATURES}
+        x["bd"[at // 200 % 2]] = float(y)
+        right.append(abs(float(model.predict_one(x)) - y) < 0.5)
+        model.learn_one(x, y if make is classifier else float(y))
+    assert np.mean(right[400:]) > 0.85  # 0.48 drawn evenly
 
 
 def test_snapshots_that_are_not_merged_are_arms():

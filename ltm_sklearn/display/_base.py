@@ -92,7 +92,12 @@ def recorded_in(result: Any, model: Any) -> Trace:
 
 
 def check_every_row(trace: Trace) -> None:
-    """Oracles need every row."""
+    """Oracles need every expert's loss in every row."""
+    if not trace.all_were_asked:
+        raise ValueError(
+            "not all experts were asked in each round (feedback='bandit'), and what the others would have lost, which "
+            "oracles need, is not known"
+        )
     most = int(max(trace.counts))
     if most > 1:
         raise ValueError(f"only means of {most} rows were recorded, and oracles need every row: give a larger record=")

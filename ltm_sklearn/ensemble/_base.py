@@ -253,6 +253,10 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
         ndarray of shape (n_samples,)
             What :meth:`predict` returns.
         """
+        return self._decision(self._issue_as(ids, X).mixture)
+
+    def _issue_as(self, ids: Any, X: Any) -> Issued:
+        """Ask about rows whose targets will come later, and keep what was said."""
         check_is_fitted(self)
         ids, X = _as_ids(ids), check_rows(self, X, reset=False)
         if len(ids) != _num_samples(X):
@@ -261,7 +265,7 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
         issued = self._ask(X, held=self._pending.n_issues + 1)
         self._pending.hold(ids, last_rows(X, len(ids)), issued)
         self._engine.note(issued.reports)
-        return self._decision(issued.mixture)
+        return issued
 
     def learn(self, ids: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn rows that were issued, now that their targets are known: in any order, some perhaps never.

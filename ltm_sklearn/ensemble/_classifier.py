@@ -145,6 +145,22 @@ class LongTermMemoryClassifier(ClassifierMixin, LongTermMemoryEnsemble):
         """Class probabilities, in the order of ``classes_``; where no expert has any, how often each class has come."""
         return self._probabilities(self._issue(X).mixture)
 
+    def issue_proba(self, X: Any, ids: Any) -> Floats:
+        """Predict class probabilities of rows whose targets will come later: :meth:`issue` returns the likeliest.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+        ids : sequence of length n_samples
+            By which :meth:`learn` will know the rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            What :meth:`predict_proba` returns.
+        """
+        return self._probabilities(self._issue_as(ids, X).mixture)
+
     def _probabilities(self, mixture: Floats) -> Floats:
         probabilities: Floats = self._engine.score.normalised(mixture)  # type: ignore[union-attr]
         return probabilities

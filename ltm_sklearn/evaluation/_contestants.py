@@ -72,14 +72,19 @@ class Contestant(Protocol):
 
 
 class SklearnContestant:
-    """``predict``, ``predict_proba``, ``partial_fit``; with a delay, ``issue`` and ``learn`` where there are such."""
+    """``predict``, ``predict_proba``, ``partial_fit``.
+
+    With a delay, or where each question counts, ``issue`` and ``learn`` where there are such: then a row is put to the
+    experts once, and label and probabilities come from the same ones.
+    """
 
     form = "table"
 
     def __init__(self, model: Any, delayed: bool) -> None:
         self.model = model
         self._fitted = _is_fitted(model)
-        self._by_id = delayed and hasattr(model, "issue") and hasattr(model, "learn")
+        self._by_id = (delayed or _asks_few(model)) and hasattr(model, "issue") and hasattr(model, "learn")
+        self._issued: tuple[int, Any] | None = None  #: probabilities of the rows from this one on
         self._first_issued = math.inf
         self._classes: NDArray[Any] | None = None
 
@@ -100,19 +105,29 @@ class SklearnContestant:
             return [None] * rows.n_rows
         if self._by_id:
             self._first_issued = min(self._first_issued, rows.first)
-            said = self.model.issue(rows.table, rows.ids)
+            said = self._issue(rows)
         else:
             said = self.model.predict(rows.table)
         return _answers(np.asarray(said), rows.n_rows)
 
+    def _issue(self, rows: Rows) -> Any:
+        """Labels or numbers; what comes with labels is kept for :meth:`chances`."""
+        if not hasattr(self.model, "issue_proba"):
+            return self.model.issue(rows.table, rows.ids)
+        probabilities = self.model.issue_proba(rows.table, rows.ids)
+        self._issued = rows.first, probabilities
+        return np.asarray(self.model.classes_)[probabilities.argmax(axis=1)]
+
     def chances(self, rows: Rows, y: list[Any]) -> Floats | None:
-        """From ``predict_proba``."""
+        """From ``predict_proba``, if they did not come with the labels."""
         if not self._fitted:
             return np.full(rows.n_rows, np.nan)
-        predict_proba = getattr(self.model, "predict_proba", None)
-        if predict_proba is None:
+        if self._issued is not None and self._issued[0] == rows.first:
+            probabilities = self._issued[1]
+        elif hasattr(self.model, "predict_proba"):
+            probabilities = np.asarray(self.model.predict_proba(rows.table), dtype=np.float64)
+        else:
             return None
-        probabilities = np.asarray(predict_proba(rows.table), dtype=np.float64)
         column = {label: at for at, label in enumerate(np.asarray(self.model.classes_).tolist())}
         return np.array(
             [row[column[label]] if label in column else 0.0 for row, label in zip(probabilities, y, strict=True)]
@@ -141,12 +156,19 @@ class RiverContestant:
         methods = (last_step(model).predict_one, last_step(model).learn_one)
         self._by_id = later and all("id" in signature(method).parameters for method in methods)
         self._has_chances = hasattr(model, "predict_proba_one")
+        ask_chances = getattr(last_step(model), "predict_proba_one", None)
+        self._chances_by_id = self._by_id and ask_chances is not None and "id" in signature(ask_chances).parameters
+        self._issued: tuple[int, list[Any]] | None = None  #: probabilities of the rows from this one on
 
     def tell_classes(self, classes: list[Any]) -> None:
         """It learns of them as they come."""
 
     def predict(self, rows: Rows) -> list[Any]:
         """Row by row."""
+        if self._chances_by_id:  # both at once: another question could be put to others
+            said = [self.model.predict_proba_one(x, id=at) for at, x in zip(rows.ids, rows.dicts, strict=True)]
+            self._issued = rows.first, said
+            return [max(each, key=each.get) if each else None for each in said]
         if self._by_id:
             return [self.model.predict_one(x, id=at) for at, x in zip(rows.ids, rows.dicts, strict=True)]
         return [self.model.predict_one(x) for x in rows.dicts]
@@ -155,11 +177,14 @@ class RiverContestant:
         """From ``predict_proba_one``, which some models have only in name."""
         if not self._has_chances:
             return None
-        try:
-            said = [self.model.predict_proba_one(x) for x in rows.dicts]
-        except NotImplementedError:
-            self._has_chances = False
-            return None
+        if self._issued is not None and self._issued[0] == rows.first:
+            said = self._issued[1]
+        else:
+            try:
+                said = [self.model.predict_proba_one(x) for x in rows.dicts]
+            except NotImplementedError:
+                self._has_chances = False
+                return None
         return np.array([each.get(label, 0.0) if each else np.nan for each, label in zip(said, y, strict=True)])
 
     def learn(self, rows: Rows, y: NDArray[Any]) -> None:
@@ -176,7 +201,7 @@ def contestant_of(name: Any, model: Any, delay: int, batch_size: int) -> Contest
     if not isinstance(model, type):
         if hasattr(model, "partial_fit") and hasattr(model, "predict"):
             later = delay > 0
-            _check_room(name, model, delay + batch_size if later else 0)
+            _check_room(name, model, delay + batch_size if later or _asks_few(model) else 0)
             return SklearnContestant(model, later)
         if hasattr(model, "learn_one") and hasattr(last_step(model), "predict_one"):
             later = delay > 0 or batch_size > 1
@@ -193,6 +218,11 @@ def _check_room(name: Any, model: Any, n_waiting: int) -> None:
     room = getattr(last_step(model), "max_pending", None)
     if room is not None and room < n_waiting:
         raise ValueError(f"up to {n_waiting} rows wait for their targets, but model {name!r} has max_pending={room}")
+
+
+def _asks_few(model: Any) -> bool:
+    """Whether only some experts are asked, as each question costs something."""
+    return getattr(model, "feedback", "full") == "bandit"
 
 
 def _is_fitted(model: Any) -> bool:

@@ -28,8 +28,8 @@ from ._numbers import (
     Squared,
 )
 from ._own import LARGEST
-from ._seen import FADING, RANGE_GROWTH, SeenRange
-from ._targets import MARGIN, LossRange, TargetScore
+from ._seen import SeenRange
+from ._targets import FADING, MARGIN, RANGE_GROWTH, LossRange, TargetScore
 
 __all__ = [
     "CLASS_LOSSES",

@@ -10,25 +10,25 @@ from ..experts._validation import Floats
 from ._numbers import ROUNDING_OF_MIXTURE
 from ._own import bounded
 
-#: Where the range of losses has not been reached for this many rounds, it has fallen by a factor e.
-RANGE_MEMORY = 100.0
+#: The part of the losses that lies beyond each end of the range of those that were seen.
+BEYOND = 0.05
 
-FADING = float(np.exp(-1.0 / RANGE_MEMORY))  #: of the range in a round
-
-#: In one round the range of losses grows at most by this factor, lest one outlier decides it.
-RANGE_GROWTH = 4.0
+#: How far an end moves where all losses of a round lie beyond it, as a part of the range: this, or 2/t in round t.
+PACE = 0.05
 
 
 class SeenRange(NamedTuple):
-    """The lowest and the highest loss of late.
+    """Between which losses most of those of late lie.
 
     With the losses of all experts, the best of a round is what the others are measured by. Where one expert is asked,
-    there is nobody to measure it by in its round, so it is measured by what was seen in the rounds before. The range
-    fades by a factor e in 100 rounds, and grows no more than fourfold in one.
+    there is nobody to measure it by in its round, so it is measured by what was seen in the rounds before. The ends are
+    running quantiles, so that 5 % of the losses are below and 5 % above: if it were the largest loss, a few outliers
+    would decide the range, and all others would look alike.
     """
 
     low: float = np.inf
     high: float = -np.inf
+    n_rounds: int = 0  #: since there has been a range
 
     def widened(self, losses: Floats) -> SeenRange:
         """The range after a round with these losses, (n_seen,), at least one."""
@@ -37,9 +37,10 @@ class SeenRange(NamedTuple):
         width = self.high - self.low
         if not width > 0.0:  # nothing was seen yet, or always the same
             return SeenRange(min(self.low, lowest), max(self.high, highest))
-        fading = (1.0 - FADING) * width / 2.0
-        low, high = min(self.low + fading, lowest), max(self.high - fading, highest)
-        return SeenRange(max(low, self.high - RANGE_GROWTH * width), min(high, self.low + RANGE_GROWTH * width))
+        step = max(PACE, 2.0 / (self.n_rounds + 1.0)) * width
+        low = self.low - step * (float((seen < self.low).mean()) - BEYOND)
+        high = self.high + step * (float((seen > self.high).mean()) - BEYOND)
+        return SeenRange(max(low, min(self.low, lowest)), min(high, max(self.high, highest)), self.n_rounds + 1)
 
     def rescaled(self, losses: Floats) -> Floats:
         """Losses in [0, 1], those beyond the range being 0 or 1; 0 where all have been the same."""

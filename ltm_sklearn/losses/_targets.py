@@ -8,9 +8,17 @@ from typing import Any
 import numpy as np
 
 from ..experts._validation import Floats, check_option
-from ._numbers import LOSSES, OutputLosses, RegressionLoss
+from ._numbers import LOSSES, OutputLosses, RegressionLoss, Squared
 from ._own import bounded
-from ._seen import FADING, RANGE_GROWTH, SeenRange
+from ._seen import SeenRange
+
+#: Where the range of losses has not been reached for this many rounds, it has fallen by a factor e.
+RANGE_MEMORY = 100.0
+
+FADING = float(np.exp(-1.0 / RANGE_MEMORY))  #: of the range in a round
+
+#: In one round the range of losses grows at most by this factor, lest one outlier decides it.
+RANGE_GROWTH = 4.0
 
 #: Predictions may lie outside the range of the targets by this part of its width.
 MARGIN = 0.5
@@ -132,7 +140,13 @@ class TargetScore(LossRange):
         return self._rescaled(losses, anew)
 
     def rescale_seen(self, losses: Floats) -> Floats:
-        """The losses (n_seen,) of the only experts that were asked in a round, in [0, 1]; learns their range."""
+        """The losses (n_seen,) of the only experts that were asked in a round, in [0, 1]; learns their range.
+
+        Of squared errors it is their root that is measured, which keeps their order: of the squares themselves few are
+        large, and next to these all others would look alike.
+        """
+        if isinstance(self.loss, Squared):
+            losses = np.sqrt(losses)
         if not self.knew_a_scale:
             self.seen, self.knew_a_scale = SeenRange(), True
         self.seen = self.seen.widened(losses)

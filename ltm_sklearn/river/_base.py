@@ -31,6 +31,9 @@ from ._in_batches import InBatches
 from ._rows import Rows, checked_weights
 from ._skin import RiverModels
 
+#: With bandit feedback, what was said of so many rows is kept, in case they are learned next.
+MOST_KEPT = 1000
+
 
 class RiverEnsemble(Shown, base.Ensemble):
     """Base of the two estimators. The models that were given stay as they are; copies of them are trained."""
@@ -132,9 +135,12 @@ class RiverEnsemble(Shown, base.Ensemble):
 
     def _issue(self, X: Rows) -> Issued:
         self._ensure_started(X)
+        last: Answered | None = self.__dict__.get("_last")
+        if last is not None and last.speaks_of(X, self._engine.n_rounds):
+            return last.recalled(self._engine.experts, self._engine.score.n_outputs)
         issued = self._engine.issue(X, len(X), self._skin)
         issued.check()
-        if self.feedback == "bandit":
+        if self.feedback == "bandit" and len(X) <= MOST_KEPT:
             self._last = Answered(self._engine.n_rounds, self._skin.last_rows(X, len(X)), issued)
         self._engine.warn(issued.reports)
         return issued

@@ -1,0 +1,173 @@
+"""Saving, copying and showing ensembles that ask only some experts."""
+
+import pickle
+
+import numpy as np
+import pytest
+from bandit_experts import CALLS, CLASSES, Keen, Told, asked, classifier, random_rows, regressor, told_by
+from sklearn.base import clone
+from sklearn.naive_bayes import GaussianNB
+from stream_experts import (
+    assert_same_outcome,
+)
+
+from ltm_sklearn.evaluation import prequential
+from ltm_sklearn.evaluation._contestants import Rows, contestant_of
+
+
+@pytest.mark.parametrize("make", [classifier, regressor])
+def test_saved_in_mid_stream_it_goes_on_the_same(make):
+    model = make(query=2, algorithm=Keen(), record=10)
+    for seed in range(20):
+        X, y = random_rows(3, seed=seed)
+        model.partial_fit(X, y, **({"classes": CLASSES} if make is classifier else {}))
+    other = pickle.loads(pickle.dumps(model))
+    model.issue(X, "abc"), other.issue(X, "abc")
+    for seed in range(20, 40):
+        X, y = random_rows(3, seed=seed)
+        assert_same_outcome(model.partial_fit(X, y), other.partial_fit(X, y), X)
+    assert_same_outcome(model.learn("cab", y), other.learn("cab", y), X)
+
+
+def test_draws_are_those_of_the_seed():
+    def arms(seed):
+        model = classifier(algorithm=Told(), random_state=seed)
+        for at in range(30):
+            model.partial_fit(*random_rows(1, seed=at), CLASSES)
+        return [arms for arms, _, _ in told_by(model)]
+
+    assert arms(1) == arms(1)
+    assert arms(1) != arms(2)
+    assert arms(None) != arms(None)
+
+
+def test_parameters_clones_and_pictures():
+    model = classifier(experts=[("bayes", GaussianNB())], algorithm=Keen(), query=1)
+    params = model.get_params()
+    assert (params["feedback"], params["query"], params["algorithm__rate"]) == ("bandit", 1, 0.3)
+    model.fit(*random_rows(50))
+    fresh = clone(model)
+    assert not hasattr(fresh, "_engine")
+    assert fresh.get_params()["feedback"] == "bandit"
+    assert not hasattr(model.algorithm, "n_arms_")  # a copy of it runs
+    assert "bayes" in model._repr_html_()
+
+
+def test_what_is_shown_speaks_of_the_rounds_in_which_each_was_asked():
+    model = classifier(algorithm=Told([1, 2, 3, 4]), record=100)
+    asked_in = np.zeros(4)
+    wrong = np.zeros(4)
+    for seed in range(80):
+        X, y = random_rows(2, seed=seed)
+        model.partial_fit(X, y, CLASSES)
+        (arm,) = told_by(model)[-1][0]
+        asked_in[arm] += 1
+        wrong[arm] += np.mean((X[:, arm] > 0.5) != y)
+        assert list(model.history_[-1].losses) == [f"column{arm}"]
+    np.testing.assert_allclose(model.loss_, wrong / asked_in)
+    np.testing.assert_allclose(model.weights_, [0.1, 0.2, 0.3, 0.4])
+    np.testing.assert_allclose([expert.long_term_weight for expert in model.experts_], [0.1, 0.2, 0.3, 0.4])
+    assert model.leader_ == "column3"
+    trace = model.trace()
+    assert (np.isnan(trace.losses).sum(axis=1) == 3).all()
+
+
+def test_weights_on_the_whole_are_those_of_all_rounds():
+    model, weights = classifier(algorithm=Keen()), []
+    for seed in range(40):
+        model.partial_fit(*random_rows(3, seed=seed), CLASSES)
+        weights.append(model.weights_)
+    assert np.ptp(weights, axis=0).min() > 0.1
+    np.testing.assert_allclose([expert.long_term_weight for expert in model.experts_], np.mean(weights, axis=0))
+
+
+@pytest.mark.parametrize("query", [2, 4])
+def test_the_plain_mean_is_on_record_if_all_were_asked(query):
+    model = classifier(query=query, record=10)
+    for seed in range(30):
+        model.partial_fit(*random_rows(5, seed=seed), CLASSES)
+    known = query == 4
+    assert [np.isfinite(record.uniform) for record in model.history_] == [known] * len(model.history_)
+    trace = model.trace().thinned(2)
+    assert (trace.uniform is not None) is trace.all_were_asked is known
+
+
+@pytest.mark.parametrize("rounds", ["batch", "row"])
+def test_the_loss_on_record_is_that_of_what_was_issued(rounds):
+    model = classifier(algorithm=Keen(), rounds=rounds, record=10).partial_fit(*random_rows(30), CLASSES)
+    X, y = random_rows(30, seed=1)
+    said = model.predict(X)
+    model.partial_fit(X, y)
+    assert model.history_[-1].loss == pytest.approx(np.mean(said != y))
+
+
+@pytest.mark.parametrize("combine", ["average", "sample"])
+def test_what_was_drawn_for_rows_that_are_rounds_is_not_combined_anew(combine):
+    rows, _ = random_rows(60)
+    model = regressor(algorithm=Keen(), rounds="row", query=2, combine=combine, loss="absolute", record=10)
+    model.partial_fit(rows[:30], rows[:30, 1])
+    said = model.predict(rows[30:])
+    model.partial_fit(rows[30:], rows[30:, 1])
+    assert model.history_[-1].loss == pytest.approx(np.abs(said - rows[30:, 1]).mean(), abs=1e-12)
+
+
+def test_displays_draw_what_was_recorded():
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    from ltm_sklearn import display
+
+    model = regressor(record=50).fit(random_rows(500)[0], random_rows(500)[0][:, 0])
+    for kind in (display.WeightStackDisplay, display.ResidualDisplay, display.AverageLossDisplay):
+        assert kind.from_estimator(model).ax_ is not None
+    assert "plain mean" not in display.CumulativeLossDisplay.from_estimator(model).lines_  # nobody knows it
+    every_row = regressor(record=50, batch_size=1).fit(random_rows(50)[0], random_rows(50)[0][:, 0])
+    with pytest.raises(ValueError, match="not all experts were asked"):
+        display.MemoryCurveDisplay.from_estimator(every_row)
+    matplotlib.pyplot.close("all")
+
+
+@pytest.mark.parametrize("delay", [0, 7])
+def test_prequential_runs_it(delay):
+    X, y = random_rows(200)
+    X[:, 2:] = y[:, np.newaxis]
+    result = prequential({"bandit": classifier(algorithm=Keen())}, (X, y), batch_size=2, delay=delay, classes=CLASSES)
+    assert result.scores["bandit"]["accuracy"] > 0.6
+
+
+@pytest.mark.parametrize("delay", [0, 5])
+@pytest.mark.parametrize("query", [1, 2])
+def test_prequential_asks_once_about_each_row_and_scores_one_expert(delay, query):
+    X, y = random_rows(120)
+    CALLS.clear()
+    model = classifier(query=query)
+    result = prequential({"bandit": model}, (X, y), delay=delay, classes=CLASSES, probabilities=True)
+    assert sum(CALLS.values()) <= query * 120
+    if query == 1:  # then a label is wrong where its probability was less than a half, as both are of one expert
+        scores = result.scores["bandit"]
+        assert scores["accuracy"] > 0.0
+        assert _wrong_by_chances(delay) == (0, 115 - delay)
+
+
+def _wrong_by_chances(delay):
+    """Rows in which labels and probabilities do not go together, and rows that were looked at."""
+    X, y = random_rows(120)
+    contestant = contestant_of("bandit", classifier().partial_fit(X[:5], y[:5], CLASSES), delay, 1)
+    apart = n_rows = 0
+    for at in range(5, 120 - delay):
+        rows = Rows(X[at : at + 1], at, 1, None)
+        (label,) = contestant.predict(rows)
+        (chance,) = contestant.chances(rows, [1])
+        apart += (chance > 0.5) != (label == 1)
+        n_rows += 1
+    return apart, n_rows
+
+
+def test_probabilities_of_rows_whose_targets_come_later_are_of_what_is_learned():
+    model = classifier(algorithm=Told([1, 2, 3, 4])).partial_fit(*random_rows(2), CLASSES)
+    for at in range(20):
+        X, y = random_rows(1, seed=at)
+        said, calls = asked(model.issue_proba, X, [at])
+        (arm,) = calls
+        np.testing.assert_allclose(said, [[1.0 - X[0, arm], X[0, arm]]])
+        model.learn([at], y)
+        assert told_by(model)[-1][:2] == ((arm,), (float((X[0, arm] > 0.5) != y[0]),))
