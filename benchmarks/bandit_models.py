@@ -1,6 +1,6 @@
 """Eight models and four kinds of rows that take turns: what asking one model a round costs against asking all.
 
-python benchmarks/bandit_models.py [--seeds 10] [--first-seed 100] [--jobs 2]
+python benchmarks/bandit_models.py [--seeds 5] [--first-seed 100] [--jobs 2]
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def in_force(seed: int) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--first-seed", type=int, default=100)
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
