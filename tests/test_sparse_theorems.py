@@ -303,7 +303,7 @@ def test_mean_regret_is_below_the_theorem_with_its_constants(n_rounds, n_arms, s
     constants = bandit._constants(n_arms, 0)
     assert constants.rate == constants.bias == constants.exploration == 1 / 500
     bound = theorem_bound(n_rounds, n_arms, segments, 2, sparsity, *constants[:3])
-    measured = regrets(losses, good, bandit.run(losses, n_seeds=4))
+    measured = regrets(losses, good, bandit.run(losses, n_seeds=20))
     assert measured.mean() + 3 * measured.std() <= bound
     drawn_evenly = losses.mean(axis=1).sum() - losses[np.arange(n_rounds), good].sum()
     assert bound < 0.7 * drawn_evenly  # it promises something
@@ -338,7 +338,7 @@ def test_mean_regret_of_the_hybrid_is_below_its_theorem(horizon, sparsity):
     losses[:, 2] = -1.0 * chance[:, 2]
     best = np.full(n_rounds, losses.sum(axis=0).argmin())
     bandit = SparseHybrid(horizon=horizon, sparsity=sparsity, random_state=0)
-    measured = regrets(losses, best, bandit.run(losses, n_seeds=5))
+    measured = regrets(losses, best, bandit.run(losses, n_seeds=20))
     factor = 1.605 if horizon else 2.21
     bound = factor * np.sqrt(n_rounds * sparsity * np.log(n_arms)) + 25 * (n_arms - 1) * np.log(n_rounds) + 2
     assert measured.mean() + 3 * measured.std() <= bound
