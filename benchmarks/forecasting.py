@@ -28,7 +28,8 @@ from ltm_sklearn._panel import Panel, Table
 from ltm_sklearn.evaluation import oracles
 from ltm_sklearn.experts import BOA, ExpertAlgorithm, FixedShare, LongTermMemory, MLPoly, Squint
 from ltm_sklearn.experts._long_term_memory import PatientMemory, SteadyMemory
-from ltm_sklearn.losses import LOSSES, OutputLosses
+from ltm_sklearn.losses import LOSSES
+from ltm_sklearn.losses._numbers import OutputLosses
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 

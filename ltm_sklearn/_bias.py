@@ -6,7 +6,7 @@ import numpy as np
 
 from ._timetable import Integers
 from .experts._validation import Floats
-from .losses import FADING
+from .losses._targets import FADING
 
 #: They stand so many mean absolute errors of the plain mean from it.
 DISTANCE = 2.0

@@ -10,13 +10,14 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
-from . import losses as _losses
 from ._council import Council, Rows, Standing
 from ._timetable import Integers
 from .experts import LongTermMemory, MLPoly
 from .experts._long_term_memory import SteadyMemory
 from .experts._validation import Floats
-from .losses import OutputLosses
+from .losses import Absolute, Huber, LogCosh, Percentage, Pinball, Squared
+from .losses._numbers import OutputLosses
+from .losses._targets import FADING, RANGE_GROWTH
 
 kernel: ModuleType | None
 try:
@@ -188,8 +189,8 @@ class Cell:
             entries.row_weights,
             loss[0],
             loss[1],
-            _losses.RANGE_GROWTH,
-            _losses.FADING,
+            RANGE_GROWTH,
+            FADING,
             kept_from,
             kept,
             predictions,
@@ -220,12 +221,12 @@ def _written(standing: Standing, views: list[Floats]) -> Floats:
 def compiled_loss(losses: OutputLosses, outputs: NDArray[np.intp] | None) -> tuple[int, Floats] | None:
     """The loss as the kernel knows it, with a parameter, or one for each row; None if it does not."""
     kinds: dict[type, tuple[str, Any]] = {
-        _losses.Squared: ("SQUARED", lambda loss: 0.0),
-        _losses.Absolute: ("ABSOLUTE", lambda loss: 0.0),
-        _losses.Percentage: ("PERCENTAGE", lambda loss: 0.0),
-        _losses.Pinball: ("PINBALL", lambda loss: loss.quantile),
-        _losses.Huber: ("HUBER", lambda loss: loss.delta),
-        _losses.LogCosh: ("LOG_COSH", lambda loss: 0.0),
+        Squared: ("SQUARED", lambda loss: 0.0),
+        Absolute: ("ABSOLUTE", lambda loss: 0.0),
+        Percentage: ("PERCENTAGE", lambda loss: 0.0),
+        Pinball: ("PINBALL", lambda loss: loss.quantile),
+        Huber: ("HUBER", lambda loss: loss.delta),
+        LogCosh: ("LOG_COSH", lambda loss: 0.0),
     }
     types = {type(loss) for loss in losses.losses}
     if kernel is None or len(types) > 1 or not types <= set(kinds):

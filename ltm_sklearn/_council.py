@@ -12,8 +12,8 @@ from .experts import ExpertAlgorithm, LongTermMemory, MLPoly
 from .experts._base import restrict
 from .experts._long_term_memory import SteadyMemory
 from .experts._validation import Floats
-from .losses import LossRange, OutputLosses
-from .losses._numbers import apart
+from .losses._numbers import OutputLosses, apart
+from .losses._targets import LossRange
 
 
 class Standing(NamedTuple):

@@ -18,7 +18,8 @@ from .bandits import BanditAlgorithm, LongTermMemoryBandit
 from .bandits._base import _joined_by_others, pick
 from .experts._base import State
 from .experts._validation import Floats
-from .losses import ClassScore, TargetScore
+from .losses._classes import ClassScore
+from .losses._targets import TargetScore
 
 #: How far the usual loss moves at least towards that of a round.
 USUAL_FADING = 0.01

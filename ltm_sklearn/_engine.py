@@ -24,7 +24,8 @@ from ._round import Issued, Report, Settled, mean_numbers
 from ._stack import Stack
 from ._weighting import Verdict, Weighting, averaged, restrict_rows
 from .experts._validation import Floats
-from .losses import ClassScore, TargetScore
+from .losses._classes import ClassScore
+from .losses._targets import TargetScore
 from .memory import Remembering, Told
 
 #: An expert's failure of one kind is reported again only after so many rounds without it.

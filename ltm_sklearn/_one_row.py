@@ -7,7 +7,6 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from . import losses
 from ._attempts import Failure
 from ._drawing import Drawing
 from ._engine import Engine
@@ -15,7 +14,11 @@ from ._models import Models
 from ._weighting import FollowAndBlend
 from .experts import LongTermMemory
 from .experts._long_term_memory import PatientMemory
-from .losses import TargetScore
+from .losses import Absolute, Pinball, Squared
+from .losses._classes import ROUNDING_OF_PROBABILITIES, SAFE_MARGIN, SMALLEST_PROBABILITY, brier, log, zero_one
+from .losses._numbers import ROUNDING_OF_MIXTURE
+from .losses._own import LARGEST
+from .losses._targets import FADING, MARGIN, RANGE_GROWTH, TargetScore
 from .memory import Told
 
 kernel: ModuleType | None
@@ -78,7 +81,7 @@ def _voice(algorithm: Any) -> tuple[Any, Any]:
 
 
 def _new_class_row(kernel: Any, seats: tuple[Any, ...], engine: Engine, classes: dict[Any, int]) -> Any:
-    known = {losses.zero_one: kernel.ZERO_ONE, losses.brier: kernel.BRIER, losses.log: kernel.LOG}
+    known = {zero_one: kernel.ZERO_ONE, brier: kernel.BRIER, log: kernel.LOG}
     if engine.score.loss not in known or not classes:
         return None
     stack = engine.stack()
@@ -86,22 +89,22 @@ def _new_class_row(kernel: Any, seats: tuple[Any, ...], engine: Engine, classes:
         *seats,
         classes,
         known[engine.score.loss],
-        losses.ROUNDING_OF_PROBABILITIES,
-        losses.SMALLEST_PROBABILITY,
-        losses.SAFE_MARGIN,
+        ROUNDING_OF_PROBABILITIES,
+        SMALLEST_PROBABILITY,
+        SAFE_MARGIN,
         None if stack is None else stack.model,
     )
 
 
 def _new_target_row(kernel: Any, seats: tuple[Any, ...], score: TargetScore) -> Any:
-    slopes = {losses.Squared: lambda _: None, losses.Absolute: lambda _: (1.0, 1.0), losses.Pinball: _pinball_slopes}
+    slopes = {Squared: lambda _: None, Absolute: lambda _: (1.0, 1.0), Pinball: _pinball_slopes}
     if type(score.loss) not in slopes:
         return None
-    limits = losses.MARGIN, losses.RANGE_GROWTH, losses.FADING, losses.LARGEST, losses.ROUNDING_OF_MIXTURE
+    limits = MARGIN, RANGE_GROWTH, FADING, LARGEST, ROUNDING_OF_MIXTURE
     return kernel.TargetRow(*seats, score, slopes[type(score.loss)](score.loss), *limits)
 
 
-def _pinball_slopes(loss: losses.Pinball) -> tuple[float, float]:
+def _pinball_slopes(loss: Pinball) -> tuple[float, float]:
     """Above the target and below it."""
     return 1.0 - loss.quantile, loss.quantile
 

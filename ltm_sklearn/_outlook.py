@@ -13,7 +13,8 @@ from ._council import Council
 from ._panel import filled
 from .experts import ExpertAlgorithm
 from .experts._validation import Floats, check_option, check_prior
-from .losses import LOSSES, OutputLosses
+from .losses import LOSSES
+from .losses._numbers import OutputLosses
 
 
 class Said(NamedTuple):

@@ -12,7 +12,7 @@ from ._cells import Cell, Entries, run_cells
 from ._council import Council
 from ._timetable import Integers, Timetable, timetable
 from .experts._validation import Floats
-from .losses import OutputLosses
+from .losses._numbers import OutputLosses
 from .losses._own import bounded
 
 Key = tuple[int, int, int]  #: series, group and output; -1 is all of them together

@@ -11,7 +11,7 @@ from ._engine import Engine
 from ._history import Record
 from ._trace import Trace, trace_of_history
 from .experts._validation import Floats
-from .losses import loss_name
+from .losses._names import loss_name
 
 
 class ExpertSummary(NamedTuple):

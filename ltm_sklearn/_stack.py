@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .experts._validation import Floats
-from .losses import SMALLEST_PROBABILITY
+from .losses._classes import SMALLEST_PROBABILITY
 
 kernel: ModuleType | None
 try:

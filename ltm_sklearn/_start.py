@@ -12,7 +12,8 @@ from ._weighting import Weighting, weighting_of
 from .bandits import BanditAlgorithm
 from .experts import ExpertAlgorithm, LongTermMemory
 from .experts._validation import check_count, check_option
-from .losses import ClassScore, TargetScore
+from .losses._classes import ClassScore
+from .losses._targets import TargetScore
 from .memory import Remembering, Snapshots
 
 

@@ -19,7 +19,8 @@ from .experts import ExpertAlgorithm
 from .experts._base import restrict
 from .experts._long_term_memory import PatientMemory
 from .experts._validation import Floats
-from .losses import SAFE_MARGIN, ClassScore, TargetScore, zero_one
+from .losses._classes import SAFE_MARGIN, ClassScore, zero_one
+from .losses._targets import TargetScore
 
 kernel: ModuleType | None
 try:

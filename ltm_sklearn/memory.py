@@ -17,6 +17,8 @@ from ._models import Expert, Models
 from ._recent import Recent
 from .experts._validation import Floats, check_count, check_number
 
+__all__ = ["DriftDetector", "Snapshots"]
+
 #: Snapshots of one learner are compared on about this many recent rows.
 ROWS_TO_COMPARE = 200
 

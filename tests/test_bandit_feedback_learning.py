@@ -9,7 +9,8 @@ from stream_experts import (
 )
 
 from ltm_sklearn import LongTermMemoryClassifier
-from ltm_sklearn.losses import SeenRange, TargetScore
+from ltm_sklearn.losses._seen import SeenRange
+from ltm_sklearn.losses._targets import TargetScore
 
 # Learning -----------------------------------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from ltm_sklearn._cells import Cell, Entries, compiled_loss
 from ltm_sklearn._council import Council, Rows, Standing
 from ltm_sklearn.experts import BOA, LongTermMemory
 from ltm_sklearn.experts._long_term_memory import RATES
-from ltm_sklearn.losses import OutputLosses
+from ltm_sklearn.losses._numbers import OutputLosses
 
 LOSSES = [
     losses.Squared(),

@@ -6,7 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from ltm_sklearn.losses import Absolute, ClassScore, Huber, LogCosh, Percentage, Pinball, Squared, TargetScore
+from ltm_sklearn.losses import Absolute, Huber, LogCosh, Percentage, Pinball, Squared
+from ltm_sklearn.losses._classes import ClassScore
+from ltm_sklearn.losses._targets import TargetScore
 
 # Classes ------------------------------------------------------------------------------------------------------
 

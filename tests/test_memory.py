@@ -15,7 +15,7 @@ from ltm_sklearn._models import Expert
 from ltm_sklearn._recent import Recent
 from ltm_sklearn._weighting import Charging
 from ltm_sklearn.experts import LongTermMemory
-from ltm_sklearn.losses import TargetScore
+from ltm_sklearn.losses._targets import TargetScore
 from ltm_sklearn.memory import Remembering, RisingLoss
 from ltm_sklearn.streams import stagger
 

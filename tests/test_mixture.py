@@ -20,7 +20,8 @@ from ltm_sklearn import ExpertMixture
 from ltm_sklearn._council import Council, Rows
 from ltm_sklearn.evaluation import crps, oracles, prequential
 from ltm_sklearn.experts import BOA, FixedShare, LongTermMemory, MLPoly
-from ltm_sklearn.losses import Absolute, Huber, OutputLosses, Pinball, Squared
+from ltm_sklearn.losses import Absolute, Huber, Pinball, Squared
+from ltm_sklearn.losses._numbers import OutputLosses
 
 
 def frame(X, **columns):

@@ -9,7 +9,8 @@ import pytest
 
 from ltm_sklearn import ExpertMixture
 from ltm_sklearn._council import Council, Rows
-from ltm_sklearn.losses import LOSSES, OutputLosses, Pinball
+from ltm_sklearn.losses import LOSSES, Pinball
+from ltm_sklearn.losses._numbers import OutputLosses
 
 FADING = np.exp(-1.0 / 100.0)
 

@@ -9,7 +9,7 @@ from stream_experts import ReadsChance
 
 from ltm_sklearn import LongTermMemoryClassifier
 from ltm_sklearn._stack import FIRST_SQUARE, MOST_CELLS, RATE, Stack
-from ltm_sklearn.losses import SMALLEST_PROBABILITY
+from ltm_sklearn.losses._classes import SMALLEST_PROBABILITY
 
 
 def rows(n_experts=3, n_rows=200, n_classes=4, seed=0):

@@ -10,7 +10,8 @@ from hypothesis.extra.numpy import arrays
 from ltm_sklearn._weighting import Charging, FollowAndBlend, Verdict, averaged, weighting_of
 from ltm_sklearn.experts import FixedShare, LongTermMemory
 from ltm_sklearn.experts._long_term_memory import RATES
-from ltm_sklearn.losses import SAFE_MARGIN, ClassScore, TargetScore
+from ltm_sklearn.losses._classes import SAFE_MARGIN, ClassScore
+from ltm_sklearn.losses._targets import TargetScore
 
 SCORE = ClassScore("auto", 3, average=True)
 

@@ -6,18 +6,15 @@ import argparse
 import shlex
 import sys
 from datetime import datetime
-from importlib.metadata import version
 from pathlib import Path
-from platform import python_version
 from typing import Any
 
 import numpy as np
 
 from .._progress import progress_bar
-from .._version import __version__
+from .._show_versions import versions
 from ..ensemble import ExpertMixture
 from ..ensemble._mixture_parameters import check_mixture
-from ..experts._compiled import kernel
 from ..losses import LOSSES
 from ..streams._batches import import_extra
 from ._folder import PAGE, check_free, write_folder
@@ -209,8 +206,7 @@ def _facts(done: Run, options: Any) -> dict[str, str]:
         facts |= {"First time": times[0], "Last time": times[1]}
     if options.drop:
         facts["Left out"] = ", ".join(options.drop)
-    packages = [f"{name} {version(name)}" for name in ("numpy", "scikit-learn", "pandas", "matplotlib")]
-    with_kernel = "" if kernel is not None else " (without its compiled kernel)"
-    facts["Versions"] = ", ".join([f"ltm_sklearn {__version__}{with_kernel}", f"Python {python_version()}", *packages])
+    installed = versions(["numpy", "scikit-learn", "pandas", "matplotlib"])
+    facts["Versions"] = ", ".join(f"{name} {known}" for name, known in installed.items())
     facts["Date"] = datetime.now().astimezone().isoformat(sep=" ", timespec="minutes")
     return facts

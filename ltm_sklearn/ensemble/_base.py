@@ -32,7 +32,8 @@ from .._version import __version__
 from ..bandits import BanditAlgorithm
 from ..experts import ExpertAlgorithm
 from ..experts._validation import Floats
-from ..losses import ClassScore, TargetScore
+from ..losses._classes import ClassScore
+from ..losses._targets import TargetScore
 from ..memory import Snapshots
 from ._from_river import as_sklearn_model
 from ._parameters import check_parameters

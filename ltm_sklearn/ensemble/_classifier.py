@@ -11,7 +11,7 @@ from sklearn.utils.validation import column_or_1d
 
 from .._start import averages
 from ..experts._validation import Floats
-from ..losses import ClassScore
+from ..losses._classes import ClassScore
 from ._base import LongTermMemoryEnsemble
 from ._parameters import check_parameters
 from ._pools import classifiers

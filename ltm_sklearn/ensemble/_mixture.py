@@ -8,7 +8,6 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.metrics import d2_pinball_score
 from sklearn.utils.validation import check_is_fitted
 
 from .._cells import may_fail
@@ -18,7 +17,8 @@ from .._tape import Tape
 from ..experts import ExpertAlgorithm
 from ..experts._base import normalise
 from ..experts._validation import Floats, check_prior
-from ..losses import LOSSES, OutputLosses, Pinball
+from ..losses import LOSSES, Pinball
+from ..losses._numbers import OutputLosses
 from ._forecasts import Reader, Reading
 from ._mixture_parameters import check_mixture
 from ._mixture_shown import MixtureShown
@@ -305,6 +305,8 @@ class ExpertMixture(MixtureShown, MultiOutputMixin, RegressorMixin, BaseEstimato
         """
         if self.quantiles is None:
             return float(super().score(X, y, sample_weight))
+        from sklearn.metrics import d2_pinball_score  # here, as it is slow to import and seldom needed
+
         said = self.predict(X)
         levels = enumerate(np.asarray(self.quantiles, dtype=np.float64).tolist())
         return float(

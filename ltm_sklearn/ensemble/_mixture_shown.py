@@ -11,7 +11,7 @@ from .._panel import Panel
 from .._tape import Tape
 from .._trace import Trace
 from ..experts._validation import Floats
-from ..losses import loss_name
+from ..losses._names import loss_name
 from ._forecasts import Vocabulary
 from ._summary import MixtureSummary, summarised
 

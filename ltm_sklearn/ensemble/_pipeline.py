@@ -19,6 +19,17 @@ class IncrementalPipeline(Pipeline):
     ``partial_fit`` is fine if it needs no fitting, such as ``Normalizer`` or ``FunctionTransformer``; a
     ``FrozenEstimator`` is never trained.
 
+    Parameters
+    ----------
+    steps : list of (str, estimator)
+        As of scikit-learn's ``Pipeline``.
+    transform_input : list of str, optional
+        Metadata to transform like the rows, as there.
+    memory : str or object, optional
+        Caches the steps of ``fit``, as there; ``partial_fit`` has no use for it.
+    verbose : bool, default=False
+        As there.
+
     Examples
     --------
     >>> from sklearn.datasets import make_classification

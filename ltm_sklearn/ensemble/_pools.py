@@ -1,12 +1,12 @@
-"""The experts that are used when none are given: few, cheap, and unlike each other."""
+"""The experts that are used when none are given: few, cheap, and unlike each other.
+
+Their modules are imported with them, as they would be most of the time that ``import ltm_sklearn`` takes.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
-from sklearn.linear_model import Ridge, SGDClassifier, SGDRegressor
-from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.metadata_routing import _routing_enabled
 
@@ -29,6 +29,9 @@ def classifiers(seed: int | None) -> list[tuple[str, Any]]:
 
     The forest's window is long: for what has just changed there are the memory's young learners.
     """
+    from sklearn.ensemble import ExtraTreesClassifier
+    from sklearn.linear_model import SGDClassifier
+    from sklearn.naive_bayes import GaussianNB
 
     def logistic(rate: float) -> Any:
         sgd = SGDClassifier(loss="log_loss", learning_rate="constant", eta0=rate, alpha=1e-5, random_state=seed or 0)
@@ -45,6 +48,9 @@ def classifiers(seed: int | None) -> list[tuple[str, Any]]:
 
 def regressors(seed: int | None) -> list[tuple[str, Any]]:
     """A linear model that never forgets, one of the latest rows, and a forest on them."""
+    from sklearn.ensemble import ExtraTreesRegressor
+    from sklearn.linear_model import Ridge, SGDRegressor
+
     sgd = SGDRegressor(random_state=seed or 0)
     return [
         ("linear", _scaled(sgd)),

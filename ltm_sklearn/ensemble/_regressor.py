@@ -8,7 +8,7 @@ from sklearn.base import RegressorMixin
 
 from .._start import averages
 from ..experts._validation import Floats
-from ..losses import TargetScore
+from ..losses._targets import TargetScore
 from ._base import LongTermMemoryEnsemble
 from ._parameters import check_parameters
 from ._pools import regressors

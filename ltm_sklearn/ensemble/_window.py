@@ -7,7 +7,6 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
-from sklearn.dummy import DummyClassifier
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_consistent_length, check_is_fitted, has_fit_parameter
@@ -129,6 +128,8 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
             self._held = [_safe_indexing(part, slice(0, n_good)) for part in self._held]
 
     def _fitted_on(self, held: list[Any]) -> Any:
+        from sklearn.dummy import DummyClassifier  # here, as it is slow to import
+
         X, y, weights = held
         # Of one class there is nothing to learn, and many classifiers refuse to.
         one_class = is_classifier(self) and (y == y[0]).all()

@@ -28,11 +28,17 @@ class PrequentialResult:
         Rows of a window.
     scores : dict
         For each model a dictionary of its scores, as in :meth:`frame`.
+    curve_rows, curve_values : ndarray
+        The last row of each point of the curve, and the models' scores there, as :meth:`curve` has them.
     segments : list of Segment
         Which concept was in force when; empty if the stream does not tell. When there are more than 1,000 segments,
         neighbours are joined.
+    concept_names : list or None
+        What the concepts are called, where the stream tells.
     n_changes, n_returns : int
         Changes of the concept, and how many of them brought back an old one.
+    losses, comparators : dict
+        What the models, and the best in hindsight, lost in the rows that were compared; :meth:`regret` has the rest.
     n_compared : int
         Rows in which all models had an answer: those that regret is about.
     traces : dict

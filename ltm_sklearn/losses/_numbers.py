@@ -55,7 +55,13 @@ class Absolute(RegressionLoss):
 
 @dataclass(frozen=True)
 class Pinball(RegressionLoss):
-    """``max(q (y - ŷ), (1 - q) (ŷ - y))``: aims at the quantile q."""
+    """``max(q (y - ŷ), (1 - q) (ŷ - y))``: aims at the quantile q.
+
+    Parameters
+    ----------
+    quantile : float, default=0.5
+        q, between 0 and 1.
+    """
 
     quantile: float = 0.5
 
@@ -91,7 +97,13 @@ class Percentage(RegressionLoss):
 
 @dataclass(frozen=True)
 class Huber(RegressionLoss):
-    """``e²/2`` up to an error e of size δ, ``δ (|e| - δ/2)`` beyond: the mean, but outliers count less."""
+    """``e²/2`` up to an error e of size δ, ``δ (|e| - δ/2)`` beyond: the mean, but outliers count less.
+
+    Parameters
+    ----------
+    delta : float, default=1.0
+        δ, in the units of the target.
+    """
 
     delta: float = 1.0
 

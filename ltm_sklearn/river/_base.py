@@ -23,7 +23,8 @@ from .._start import check_query, check_shared_parameters, fresh_engine
 from ..bandits import BanditAlgorithm
 from ..experts import ExpertAlgorithm
 from ..experts._validation import check_count
-from ..losses import ClassScore, TargetScore
+from ..losses._classes import ClassScore
+from ..losses._targets import TargetScore
 from ..memory import Snapshots
 from ._answered import Answered
 from ._from_sklearn import as_river_model

@@ -15,7 +15,8 @@ from .._one_row import learn_row
 from .._river_models import chances_of
 from .._start import averages
 from ..experts._validation import Floats
-from ..losses import ClassScore, TargetScore
+from ..losses._classes import ClassScore
+from ..losses._targets import TargetScore
 from ._base import RiverEnsemble
 from ._rows import Rows
 from ._targets import check_labels, check_numbers

@@ -13,7 +13,7 @@ from sklearn.base import clone
 
 from ..experts import ExpertAlgorithm, LongTermMemory
 from ..experts._validation import Floats
-from ..losses import LossRange
+from ..losses._targets import LossRange
 from ._from_sklearn import as_river_model
 from ._targets import check_labels, check_numbers
 

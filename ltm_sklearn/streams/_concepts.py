@@ -20,7 +20,13 @@ class Rows(NamedTuple):
 
 @dataclass(frozen=True)
 class Stagger:
-    """STAGGER: three attributes of three values each, and one of three rules."""
+    """STAGGER: three attributes of three values each, and one of three rules.
+
+    Parameters
+    ----------
+    rule : {0, 1, 2}, default=0
+        Small and red; green or round; middling or large.
+    """
 
     rule: int = 0
 
@@ -39,7 +45,13 @@ class Stagger:
 
 @dataclass(frozen=True)
 class Sea:
-    """SEA: the first two of three numbers in [0, 10] sum to no more than a threshold."""
+    """SEA: the first two of three numbers in [0, 10] sum to no more than a threshold.
+
+    Parameters
+    ----------
+    threshold : float, default=8.0
+        Between 0 and 20.
+    """
 
     threshold: float = 8.0
 
@@ -56,7 +68,13 @@ class Sea:
 
 @dataclass(frozen=True)
 class Sine:
-    """On which side of a sine curve in the unit square: one with a single bend or one with three, each both ways."""
+    """On which side of a sine curve in the unit square: one with a single bend or one with three, each both ways.
+
+    Parameters
+    ----------
+    rule : {0, 1, 2, 3}, default=0
+        Below the first curve, above it, below the second, above it.
+    """
 
     rule: int = 0
 
@@ -75,7 +93,13 @@ class Sine:
 
 @dataclass(frozen=True)
 class Agrawal:
-    """Loan applications (Agrawal and others, 1993): nine attributes, and one of ten rules, with labels as River has."""
+    """Loan applications (Agrawal and others, 1993): nine attributes, and one of ten rules, with labels as River has.
+
+    Parameters
+    ----------
+    rule : int, default=0
+        Which of the ten, counted from 0.
+    """
 
     rule: int = 0
 
@@ -162,10 +186,18 @@ _SEGMENTS = np.array(
 
 @dataclass(frozen=True)
 class Led:
-    """A digit's display, seven segments among 17 that mean nothing; concepts differ in where the seven stand."""
+    """A digit's display, seven segments among 17 that mean nothing; concepts differ in where the seven stand.
+
+    Parameters
+    ----------
+    seed : int, default=0
+        Of the places of the segments.
+    flipped : float, default=0.1
+        Share of segments that are wrong.
+    """
 
     seed: int = 0
-    flipped: float = 0.1  #: share of segments that are wrong
+    flipped: float = 0.1
 
     feature_names = tuple(f"segment{at}" for at in range(24))
     classes = tuple(range(10))
@@ -182,7 +214,19 @@ class Led:
 
 @dataclass(frozen=True)
 class RandomTree:
-    """Labels by a random tree over numbers in [0, 1]: hard for linear models, slow to learn for trees."""
+    """Labels by a random tree over numbers in [0, 1]: hard for linear models, slow to learn for trees.
+
+    Parameters
+    ----------
+    seed : int, default=0
+        Of the tree.
+    n_features : int, default=5
+        Numbers in a row.
+    n_classes : int, default=2
+        Labels of the leaves, each about as often as any other.
+    depth : int, default=5
+        Levels of the tree.
+    """
 
     seed: int = 0
     n_features: int = 5
@@ -228,7 +272,15 @@ class RandomTree:
 
 @dataclass(frozen=True)
 class Hyperplane:
-    """Which side of a plane through the middle of the unit cube; the plane is turned by an angle."""
+    """Which side of a plane through the middle of the unit cube; the plane is turned by an angle.
+
+    Parameters
+    ----------
+    angle : float, default=0.0
+        In radians.
+    n_features : int, default=10
+        Numbers in a row, at least 2.
+    """
 
     angle: float = 0.0
     n_features: int = 10
@@ -254,7 +306,17 @@ class Hyperplane:
 
 @dataclass(frozen=True)
 class LinearRegression:
-    """A linear target with coefficients of its own, and a little noise."""
+    """A linear target with coefficients of its own, and a little noise.
+
+    Parameters
+    ----------
+    seed : int, default=0
+        Of the coefficients.
+    n_features : int, default=5
+        Numbers in a row.
+    deviation : float, default=0.1
+        Standard deviation of the noise.
+    """
 
     seed: int = 0
     n_features: int = 5

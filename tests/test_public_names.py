@@ -1,0 +1,94 @@
+"""The public names: a promise to users, so that they change on purpose and never by accident."""
+
+import importlib
+import inspect
+import pkgutil
+import subprocess
+import sys
+from dataclasses import is_dataclass
+from typing import Protocol
+
+import pytest
+from numpydoc.docscrape import ClassDoc, FunctionDoc
+
+import ltm_sklearn
+
+PUBLIC = {
+    "ltm_sklearn": "ExpertMixture LongTermMemoryClassifier LongTermMemoryRegressor Snapshots __version__ show_versions",
+    "ltm_sklearn.bandits": "BanditAlgorithm DiscountedUCB Exp3 Exp3IX Exp3S LongTermMemoryBandit LowerBoundAdversary "
+    "SlidingWindowUCB SparseHybrid SparseLongTermMemory",
+    "ltm_sklearn.display": "AverageLossDisplay ContributionDisplay CumulativeLossDisplay MemoryCurveDisplay "
+    "RecurrenceDisplay ResidualDisplay Trace WeightBoxDisplay WeightStackDisplay",
+    "ltm_sklearn.ensemble": "ExpertMixture ExpertSummary ExpertWarning FromRiverClassifier FromRiverRegressor "
+    "IncrementalPipeline LongTermMemoryClassifier LongTermMemoryRegressor SlidingWindow",
+    "ltm_sklearn.evaluation": "PrequentialDisplay PrequentialResult crps oracles prequential",
+    "ltm_sklearn.evaluation.oracles": "ExpertSequence MemoryCurve Oracle SequenceAmong best_convex best_expert "
+    "best_linear best_sequence best_sequence_among memory_curve",
+    "ltm_sklearn.experts": "AdaNormalHedge AdaNormalHedgeTV AdaptMLProd BOA BestOfBothWorlds ConfidenceRated "
+    "ExpertAlgorithm FixedShare Hedge LongTermMemory MLPoly MixingPastPosteriors Prod ShareTheta SimpleReduction "
+    "Squint",
+    "ltm_sklearn.losses": "Absolute Huber LOSSES LogCosh Percentage Pinball RegressionLoss Squared",
+    "ltm_sklearn.memory": "DriftDetector Snapshots",
+    "ltm_sklearn.river": "BanditPolicy ExpertPolicy ExpertSelectionClassifier ExpertSelectionRegressor "
+    "FromSklearnClassifier FromSklearnRegressor LongTermMemoryClassifier LongTermMemoryForecaster "
+    "LongTermMemoryRegressor",
+    "ltm_sklearn.sktime": "LongTermMemoryEnsemble LongTermMemoryForecaster",
+    "ltm_sklearn.streams": "Agrawal Batch Batches Hyperplane Led LinearRegression RandomTree RecurringConcepts Sea "
+    "Segment Sine Stagger agrawal led linear_regressions random_trees rotating_hyperplane sea sine stagger",
+}
+
+
+def with_parameters():
+    """Every public class and function, once; fields of named tuples are told beside them."""
+    found = {}
+    for module, names in PUBLIC.items():
+        for name in names.split():
+            value = getattr(importlib.import_module(module), name)
+            is_class = inspect.isclass(value) and not issubclass(value, tuple | Warning | Protocol)
+            if is_class or inspect.isfunction(value):
+                found.setdefault(value, f"{module}.{name}")
+    return [pytest.param(value, id=name) for value, name in found.items()]
+
+
+@pytest.mark.parametrize("module", PUBLIC)
+def test_the_public_names_are_those_promised(module):
+    found = importlib.import_module(module)
+    assert sorted(found.__all__) == sorted(PUBLIC[module].split())
+    for name in found.__all__:
+        getattr(found, name)
+
+
+def test_every_module_is_private_or_promised():
+    modules = {module.name for module in pkgutil.walk_packages(ltm_sklearn.__path__, "ltm_sklearn.")}
+    public = {name for name in modules if not any(part.startswith("_") for part in name.split("."))}
+    assert public == {*PUBLIC} - {"ltm_sklearn"}
+
+
+@pytest.mark.parametrize("thing", with_parameters())
+def test_every_public_thing_says_what_its_parameters_are(thing):
+    doc = ClassDoc(thing) if inspect.isclass(thing) else FunctionDoc(thing)
+    assert doc["Summary"]
+    # the fields of a result are its attributes, and nobody makes one by hand
+    section = "Parameters" if doc["Parameters"] or not is_dataclass(thing) else "Attributes"
+    told = {name.strip().lstrip("*") for entry in doc[section] for name in entry.name.split(",")}
+    assert told == {*inspect.signature(thing).parameters}
+
+
+def test_importing_the_package_takes_little_besides_scikit_learns_core(tmp_path):
+    slow = "sklearn.ensemble sklearn.linear_model sklearn.metrics sklearn.model_selection sklearn.neighbors"
+    script = f"import sys, ltm_sklearn; print([name for name in {slow.split()} if name in sys.modules])"
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=tmp_path, check=True)
+    assert run.stdout.strip() == "[]"
+
+
+def test_show_versions_tells_what_a_bug_report_needs(capsys):
+    ltm_sklearn.show_versions()
+    lines = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines())
+    assert lines["ltm_sklearn"] == ltm_sklearn.__version__
+    assert {"Python", "numpy", "scikit-learn", "river", "system"} <= lines.keys()
+
+
+def test_show_versions_names_what_is_absent(capsys, monkeypatch):
+    monkeypatch.setattr("ltm_sklearn._show_versions.EXTRAS", ("no-such-package",))
+    ltm_sklearn.show_versions()
+    assert "no-such-package absent" in " ".join(capsys.readouterr().out.split())
