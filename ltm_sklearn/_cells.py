@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,17 +12,14 @@ from numpy.typing import NDArray
 from ._council import Council, Rows, Standing
 from ._timetable import Integers
 from .experts import LongTermMemory, MLPoly
+from .experts._compiled import compiled
 from .experts._long_term_memory import SteadyMemory
 from .experts._validation import Floats
 from .losses import Absolute, Huber, LogCosh, Percentage, Pinball, Squared
 from .losses._numbers import OutputLosses
 from .losses._targets import FADING, RANGE_GROWTH
 
-kernel: ModuleType | None
-try:
-    from . import _mixing as kernel
-except ImportError:  # of which the expert algorithms have warned
-    kernel = None
+kernel = compiled("_mixing", __package__)
 
 
 class Entries(NamedTuple):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import ModuleType
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,6 +12,7 @@ from ._engine import Engine
 from ._models import Models
 from ._weighting import FollowAndBlend
 from .experts import LongTermMemory
+from .experts._compiled import compiled
 from .experts._long_term_memory import PatientMemory
 from .losses import Absolute, Pinball, Squared
 from .losses._classes import ROUNDING_OF_PROBABILITIES, SAFE_MARGIN, SMALLEST_PROBABILITY, brier, log, zero_one
@@ -21,11 +21,7 @@ from .losses._own import LARGEST
 from .losses._targets import FADING, MARGIN, RANGE_GROWTH, TargetScore
 from .memory import Told
 
-kernel: ModuleType | None
-try:
-    from . import _row as kernel
-except ImportError:  # of which the expert algorithms have warned
-    kernel = None
+kernel = compiled("_row", __package__)
 
 
 class RowModels(Models, Protocol):

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 
+from .experts._compiled import compiled
 from .experts._validation import Floats
 from .losses._classes import SMALLEST_PROBABILITY
 
-kernel: ModuleType | None
-try:
-    from . import _blend as kernel
-except ImportError:  # of which the expert algorithms have warned
-    kernel = None
+kernel = compiled("_blend", __package__)
 
 #: The step of a cell, times the number of experts: each of them moves the sum.
 RATE = 0.25

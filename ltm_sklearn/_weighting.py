@@ -6,7 +6,6 @@ import copy
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from types import ModuleType
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,16 +16,13 @@ from ._models import Expert
 from ._round import Asked
 from .experts import ExpertAlgorithm
 from .experts._base import restrict
+from .experts._compiled import compiled
 from .experts._long_term_memory import PatientMemory
 from .experts._validation import Floats
 from .losses._classes import SAFE_MARGIN, ClassScore, zero_one
 from .losses._targets import TargetScore
 
-kernel: ModuleType | None
-try:
-    from . import _blend as kernel
-except ImportError:  # of which the expert algorithms have warned
-    kernel = None
+kernel = compiled("_blend", __package__)
 
 #: How far the follower is trusted over the blender at first.
 TRUST = np.array([0.9, 0.1])

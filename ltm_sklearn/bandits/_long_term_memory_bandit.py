@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from ..experts._base import TINY, State, normalise
+from ..experts._compiled import compiled
 from ..experts._validation import Floats
 from . import _filter
 from ._base import BanditAlgorithm, importance_weighted
 from ._filter import initial_filter, levels, next_filter, range_is_known, shared, switching, widened
 from ._validation import Arms
 
-kernel: ModuleType | None
-try:
-    from . import _memory_rounds as kernel
-except ImportError:  # of which the expert algorithms have warned
-    kernel = None
+kernel = compiled("_memory_rounds", __package__)
 
 #: The power of the filter's weights that is played: the best answer to a belief is its mode, not a draw from it. (The
 #: compiled rounds square.)

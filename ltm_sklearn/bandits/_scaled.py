@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from ..experts._base import State
+from ..experts._compiled import compiled
 from ..experts._validation import Floats, check_count, check_horizon
 from ._base import BanditAlgorithm
 from ._validation import Arms, check_loss_range
 
-kernel: ModuleType | None
-try:
-    from . import _rival_rounds as kernel
-except ImportError:  # of which the expert algorithms have warned
-    kernel = None
+kernel = compiled("_rival_rounds", __package__)
 
 #: A larger learning rate would only bring numbers near the largest that there are.
 LARGEST_RATE = 1e6

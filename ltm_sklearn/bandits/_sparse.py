@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..experts._base import State
+from ..experts._compiled import compiled
 from ..experts._validation import Floats, check_count, check_horizon, check_number, check_option
 from ._base import BanditAlgorithm, importance_weighted
 from ._hybrid import hybrid_weights
 from ._validation import Arms
 
-kernel: ModuleType | None
-try:
-    from . import _sparse_rounds as kernel
-except ImportError:  # of which the expert algorithms have warned
-    kernel = None
+kernel = compiled("_sparse_rounds", __package__)
 
 #: Without a horizon the constants are those of this one.
 ASSUMED_HORIZON = 2**20

@@ -10,18 +10,13 @@ The functions here are the definitions; where it is installed, the kernel does t
 
 from __future__ import annotations
 
-from types import ModuleType
-
 import numpy as np
 from numpy.typing import NDArray
 
+from ..experts._compiled import compiled
 from ..experts._validation import Floats
 
-kernel: ModuleType | None
-try:
-    from . import _switching as kernel
-except ImportError:  # of which the expert algorithms have warned
-    kernel = None
+kernel = compiled("_switching", __package__)
 
 
 def advance(losses: Floats, least: Floats) -> None:

@@ -1,15 +1,22 @@
-"""The compiled kernel, or None with one warning where the package was installed without it."""
+"""The compiled kernels. Where the package was installed without them each is None, of which one warning tells."""
 
 from __future__ import annotations
 
 import warnings
+from importlib import import_module
 from types import ModuleType
 
-kernel: ModuleType | None
-try:
-    from . import _kernel as kernel
-except ImportError:
-    kernel = None
+
+def compiled(name: str, package: str | None) -> ModuleType | None:
+    """The kernel of that name in a package, if there is one."""
+    try:
+        return import_module(f"{package}.{name}")
+    except ImportError:
+        return None
+
+
+kernel = compiled("_kernel", __package__)
+if kernel is None:
     warnings.warn(
         "ltm_sklearn runs without its compiled kernel, many times slower: it was installed without a C compiler, "
         "or is imported from its source folder. Installing it again where a compiler is will mend that.",
