@@ -73,9 +73,7 @@ html_theme_options = {
 html_sidebars = {"changelog": [], "benchmarks": []}
 
 
-def leave_out_what_is_not_ours(
-    app: Any, what: str, name: str, obj: Any, skip: bool, options: Any
-) -> bool | None:
+def leave_out_what_is_not_ours(app: Any, what: str, name: str, obj: Any, skip: bool, options: Any) -> bool | None:
     """Members that classes inherit from scikit-learn, River and sktime are documented there."""
     function = getattr(obj, "fget", obj)
     module = getattr(function, "__module__", None) or ""
