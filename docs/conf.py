@@ -28,6 +28,7 @@ extensions = [
 ]
 exclude_patterns = ["_build", "_templates", "auto_examples/*.ipynb", "auto_examples/*.py"]
 templates_path = ["_templates"]
+default_role = "code"  # River's way of writing docstrings
 nitpicky = True
 # What scikit-learn, River and sktime call their own base classes is not on this site.
 nitpick_ignore_regex = [("py:.*", r"(sklearn|river|sktime|numpy|pandas|matplotlib)\..*")]
@@ -39,6 +40,7 @@ myst_enable_extensions = ["colon_fence"]
 autosummary_generate = True
 autodoc_typehints = "none"  # the docstrings say it in words
 autodoc_member_order = "bysource"
+toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False  # the template lists them
 python_use_unqualified_type_names = True
 
@@ -70,7 +72,8 @@ html_theme_options = {
     "footer_end": [],
     "secondary_sidebar_items": ["page-toc"],
 }
-html_sidebars = {"changelog": [], "benchmarks": []}
+# Pages without pages below them, and the long list of the reference, which its first page shows in groups.
+html_sidebars = {page: [] for page in ("getting_started", "benchmarks", "changelog", "api", "api/**")}
 
 
 def leave_out_what_is_not_ours(app: Any, what: str, name: str, obj: Any, skip: bool, options: Any) -> bool | None:
