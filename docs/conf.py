@@ -53,8 +53,7 @@ sphinx_gallery_conf = {
     "reference_url": {"ltm_sklearn": None},
     "backreferences_dir": "api/backreferences",
     "download_all_examples": False,
-    "show_memory": False,
-    "min_reported_time": 10_000,  # times of one machine are no news
+    "write_computation_times": False,  # of one machine; and the page would fetch styles from elsewhere
     "remove_config_comments": True,
 }
 

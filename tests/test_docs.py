@@ -87,16 +87,15 @@ def paper_map():
 
 @pytest.mark.parametrize("name", sorted(set(paper_map())))
 def test_the_map_of_the_paper_names_what_there_is(name):
-    if name.startswith("ltm_sklearn."):
-        path, called, options = name.partition("(")
-        module, _, attribute = path.rpartition(".")
-        made = getattr(importlib.import_module(module), attribute)
-        assert callable(made)
-        if called:  # the algorithm with this option begins
-            algorithm = eval(f"made({options}", {"made": made})
-            assert algorithm.draw(3) in range(3) if hasattr(algorithm, "draw") else len(algorithm.weights(3)) == 3
-    else:
+    if name.startswith(("test_", "examples/")):
         path, _, test = name.partition("::")
-        assert path.startswith(("tests/", "examples/"))
-        text = (ROOT / path).read_text()
+        text = (ROOT / ("" if path.startswith("examples/") else "tests") / path).read_text()
         assert not test or f"def {test}(" in text
+        return
+    path, called, options = name.partition("(")
+    module, _, attribute = path.rpartition(".")
+    made = getattr(importlib.import_module(f"ltm_sklearn.{module}"), attribute)
+    assert callable(made)
+    if called:  # the algorithm begins with this option
+        algorithm = eval(f"made({options}", {"made": made})
+        assert algorithm.draw(3) in range(3) if hasattr(algorithm, "draw") else len(algorithm.weights(3)) == 3
