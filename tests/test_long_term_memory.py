@@ -197,3 +197,28 @@ def test_many_dominant_newcomers():
     losses = np.ones((300, 47))
     losses[:, 0] = 0.0
     assert algorithm.run(losses)[-1, 0] > 0.9
+
+
+def sum_of_potentials(algorithm):
+    return algorithm.state_["potential"].sum() + algorithm.state_["tracker_potential"].sum()
+
+
+def test_experts_that_join_and_replace_others_cost_the_bound_no_more_than_is_said():
+    rng = np.random.default_rng(0)
+    algorithm = LongTermMemory()
+    algorithm.run(rng.random((300, 3)) ** [1, 3, 5])
+    for n_experts in (4, 5, 6):
+        total, before = sum_of_potentials(algorithm), algorithm.state_["potential"]
+        algorithm.add_expert()
+        np.testing.assert_allclose(algorithm.state_["potential"][:, :-1], before * (1 - 1 / n_experts), rtol=1e-12)
+        assert sum_of_potentials(algorithm) <= total + 0.1 / n_experts + 1e-12
+        algorithm.run(rng.random((100, n_experts)))
+    for at in [0, 3, 1, 5, 2] * 4:
+        total, before = sum_of_potentials(algorithm), algorithm.state_["potential"]
+        algorithm.drop_expert(at)
+        algorithm.add_expert()
+        after = algorithm.state_["potential"]
+        np.testing.assert_allclose(after[:, :-1], np.delete(before, at, axis=1), rtol=1e-12)
+        np.testing.assert_allclose(after[:, -1], 0.1 / 5 / 6, rtol=1e-12)
+        assert sum_of_potentials(algorithm) <= total + 0.1 / 6 + 1e-12
+        algorithm.run(rng.random((50, 6)) ** (1 + at))

@@ -83,7 +83,7 @@ class LowerBoundAdversary(BaseEstimator):
 
         E[regret] >= (S/2) B/8 = √(TKS)/16.
 
-    With whole numbers for lengths, and for odd S, it is a little less: :class:`LowerBoundGame` has the exact
+    With whole numbers for lengths, and for odd S, it is a little less: the game has the exact
     ``guarantee``. It is a theorem for expectations that are known; here they are means over ``n_simulations`` runs, so
     that a rare arm or a quiet stretch may be somewhat less rare or quiet than it seemed.
 

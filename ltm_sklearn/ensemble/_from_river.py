@@ -107,7 +107,7 @@ class FromRiverClassifier(ClassifierMixin, FromRiver):
         As trained.
     classes_ : ndarray of shape (n_classes,)
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         When the rows have names.
 
     Notes
@@ -224,7 +224,7 @@ class FromRiverRegressor(RegressorMixin, FromRiver):
     model_ : regressor of River
         As trained.
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         When the rows have names.
 
     Examples

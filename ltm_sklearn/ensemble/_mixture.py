@@ -91,7 +91,7 @@ class ExpertMixture(MixtureShown, MultiOutputMixin, RegressorMixin, BaseEstimato
     n_rounds_, n_samples_seen_ : int
         Rounds and rows so far.
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         When the columns have names.
 
     See Also

@@ -25,7 +25,7 @@ class LongTermMemoryRegressor(RegressorMixin, LongTermMemoryEnsemble):
     Parameters
     ----------
     estimators : list of (str, estimator) pairs, optional
-        The experts, of scikit-learn or of River. Those without ``partial_fit`` are fitted on a :class:`SlidingWindow`;
+        The experts, of scikit-learn or of River. Those without ``partial_fit`` are fitted on a ``SlidingWindow``;
         a ``FrozenEstimator`` takes part and is never trained; ``"drop"`` takes one out. None: a small pool for dense
         rows of numbers.
     algorithm : ExpertAlgorithm or BanditAlgorithm, optional
@@ -85,7 +85,7 @@ class LongTermMemoryRegressor(RegressorMixin, LongTermMemoryEnsemble):
     estimators_, named_estimators_ : list, Bunch
         The live and frozen estimators.
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         When the rows have names.
 
     Examples

@@ -14,7 +14,9 @@ from ..streams._batches import import_extra
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MemoryCurve:
-    """Mean losses per row of the best sequences of experts in hindsight; made by :func:`oracles.memory_curve`.
+    """Mean losses per row of the best sequences of experts in hindsight.
+
+    Made by :func:`~ltm_sklearn.evaluation.oracles.memory_curve`.
 
     Attributes
     ----------

@@ -78,7 +78,7 @@ class ExpertAlgorithm(BaseEstimator, ABC):
     ``_distribution(state)``
         The weights to play now, shape ``(..., K)``, summing to one over the last axis.
     ``_next_state(state, weights, losses)``
-        The state after a round in which ``weights`` were played and ``losses`` were seen, with |losses| <= 1.
+        The state after a round in which ``weights`` were played and ``losses`` were seen, with ``|losses| <= 1``.
 
     Arrays in the state with at least as many axes as ``prior`` have the experts on their last axis; everything else
     belongs to the pool as a whole. An entry named ``prior`` or ``log_prior`` is scaled when the pool changes, so that
