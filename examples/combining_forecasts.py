@@ -3,8 +3,8 @@ Combining electricity price forecasts
 =====================================
 
 At midnight the 24 prices of the next day are forecast, by several models of which none is always the best: one knows
-calm weather, one knows wind, one is asleep at weekends. ``ExpertMixture`` combines their forecasts. The point: the windy
-spells come back, and so do the weights; and what all the models get wrong together can be mended, too.
+calm weather, one knows wind, one is asleep at weekends. ``ExpertMixture`` combines their forecasts. The point: the
+windy spells come back, and so do the weights; and what all the models get wrong together can be mended, too.
 """
 
 import matplotlib.pyplot as plt
@@ -19,8 +19,8 @@ from ltm_sklearn.experts import BOA
 # Two years of prices
 # -------------------
 #
-# They are made up, but have what prices have: two peaks a day, cheap nights and weekends, fuel costs that drift, windy
-# spells of some weeks with low and flat prices, and spikes in calm evenings.
+# They are made up, but have what prices have: two peaks a day, cheap nights and weekends, fuel costs that drift,
+# windy spells of some weeks with low and flat prices, and spikes in calm evenings.
 
 rng = np.random.default_rng(0)
 hours = pd.date_range("2024-01-01", periods=24 * 728, freq="h")
@@ -49,8 +49,8 @@ price = pd.Series(expected + 6.0 * evening + spikes, index=hours)
 # Six forecasters
 # ---------------
 #
-# A column each. NaN says that there is no forecast: the trading desk does not work at weekends. None of the four models
-# knows why evenings are dearer than they think.
+# A column each. NaN says that there is no forecast: the trading desk does not work at weekends. None of the four
+# models knows why evenings are dearer than they think.
 
 forecasts = pd.DataFrame(
     {
@@ -76,10 +76,10 @@ ax.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
 # A day is issued at once
 # -----------------------
 #
-# ``block=24`` says that all hours of a day are issued with the weights of midnight, and are learned together. The scores
-# are then those of what would have been issued. The second mixture gives each hour weights of its own, shares what the
-# hours have in common (``pooled=True``), and can go above or below all models (``bias=True``). BOA is a good algorithm
-# without memory.
+# ``block=24`` says that all hours of a day are issued with the weights of midnight, and are learned together. The
+# scores are then those of what would have been issued. The second mixture gives each hour weights of its own, shares
+# what the hours have in common (``pooled=True``), and can go above or below all models (``bias=True``). BOA is a good
+# algorithm without memory.
 
 settings = {"loss": "absolute", "block": 24, "record": len(price)}
 mixtures = {
@@ -92,8 +92,8 @@ for mixture in mixtures.values():
 print(mixtures["mixture"].summary())
 
 # %%
-# The weights, week by week. "Yesterday" is never far off and keeps its share; between the gas model and the wind model
-# the weights move when the wind does.
+# The weights, week by week. "Yesterday" is never far off and keeps its share; between the gas model and the wind
+# model the weights move when the wind does.
 
 weekly = mixtures["mixture"].trace().thinned(len(price) // (24 * 7))
 display = WeightStackDisplay(weekly).plot()
@@ -123,12 +123,13 @@ AverageLossDisplay.from_estimator(mixtures["mixture"], ax=right)
 # Tomorrow
 # --------
 #
-# ``predict`` uses the weights of now and changes nothing. ``partial_fit`` goes on with a day when its prices have come.
+# ``predict`` uses the weights of now and changes nothing. ``partial_fit`` goes on with a day when its prices have
+# come.
 
 mixture = mixtures["mixture, bias and hours"]
 print(mixture.predict(forecasts[-24:]).round(1))
 plt.show()
 
 # %%
-# Every mixture is far better than the plain mean and than the best single forecaster. The ones with memory move between the
-# gas model and the wind model faster than BOA, and the one that may correct each hour is the best.
+# Every mixture is far better than the plain mean and than the best single forecaster. The ones with memory move
+# between the gas model and the wind model faster than BOA, and the one that may correct each hour is the best.

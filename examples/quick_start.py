@@ -3,8 +3,8 @@ Quick start: what a memory is worth
 ===================================
 
 Several models learn from a stream whose rules change, and then change back. Here the same two models run twice: once
-weighted only, and once with a memory of what they knew before. The point: when an old rule returns, the memory has the
-old model at hand, and the other ensemble must learn everything again.
+weighted only, and once with a memory of what they knew before. The point: when an old rule returns, the memory has
+the old model at hand, and the other ensemble must learn everything again.
 """
 
 import matplotlib.pyplot as plt
@@ -30,8 +30,8 @@ print("changes at rows", stream.changes())
 # Two ensembles
 # -------------
 #
-# Any scikit-learn classifiers are experts. A call of ``partial_fit`` is a round: the experts predict the rows, are charged
-# for their mistakes, and then learn the rows. With ``record=`` the ensemble keeps what its pictures need.
+# Any scikit-learn classifiers are experts. A call of ``partial_fit`` is a round: the experts predict the rows, are
+# charged for their mistakes, and then learn the rows. With ``record=`` the ensemble keeps what its pictures need.
 
 experts = [("bayes", GaussianNB()), ("sgd", SGDClassifier(loss="log_loss", random_state=0))]
 models = {
@@ -51,8 +51,8 @@ result.plot()
 # Whom the ensemble trusts
 # ------------------------
 #
-# A name with a number, such as ``bayes@400``, is a snapshot: a copy of that model as it was after so many rows, which is
-# never trained again. When a rule returns, so does the weight of a snapshot that knows it.
+# A name with a number, such as ``bayes@400``, is a snapshot: a copy of that model as it was after so many rows, which
+# is never trained again. When a rule returns, so does the weight of a snapshot that knows it.
 
 WeightStackDisplay.from_result(result)
 
@@ -60,8 +60,8 @@ WeightStackDisplay.from_result(result)
 # In a program of your own
 # ------------------------
 #
-# There is no more to it than ``predict`` and ``partial_fit``. The models of ``prequential`` were trained in place, so they
-# can go on. Let the stream begin again: its first rule is back.
+# There is no more to it than ``predict`` and ``partial_fit``. The models of ``prequential`` were trained in place, so
+# they can go on. Let the stream begin again: its first rule is back.
 
 model = models["with memory"]
 for batch, _ in zip(stream.batches(10), range(6), strict=False):
@@ -71,5 +71,5 @@ for batch, _ in zip(stream.batches(10), range(6), strict=False):
 plt.show()
 
 # %%
-# With the memory, accuracy drops at a change and is back within a few batches once the rule is an old one. Without it, the
-# models that are there have blurred all three rules into one, or are busy forgetting the last.
+# With the memory, accuracy drops at a change and is back within a few batches once the rule is an old one. Without
+# it, the models that are there have blurred all three rules into one, or are busy forgetting the last.

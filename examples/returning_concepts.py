@@ -3,9 +3,9 @@ Recurring drift: what is remembered, and when
 =============================================
 
 A reader's taste changes every 400 messages and comes back. Weights alone cannot help here: one learner that never
-forgets blurs all tastes into one. ``Snapshots`` keeps frozen copies of the learner, and starts a young learner beside it
-after each copy. The point: copies must be taken at the right time, of a model that is not blurred, and must then be left
-alone.
+forgets blurs all tastes into one. ``Snapshots`` keeps frozen copies of the learner, and starts a young learner beside
+it after each copy. The point: copies must be taken at the right time, of a model that is not blurred, and must then
+be left alone.
 """
 
 import matplotlib.pyplot as plt
@@ -21,8 +21,8 @@ from ltm_sklearn.streams import RecurringConcepts
 # Three tastes that take turns
 # ----------------------------
 #
-# A concept is a function of a random generator and a number of rows. ``RecurringConcepts`` puts a stream together from
-# several of them. Nobody tells the models when the taste changes.
+# A concept is a function of a random generator and a number of rows. ``RecurringConcepts`` puts a stream together
+# from several of them. Nobody tells the models when the taste changes.
 
 
 def taste(liking):
@@ -43,8 +43,8 @@ stream = RecurringConcepts(tastes, order=order, length=400, noise=0.05, classes=
 # Four memories
 # -------------
 #
-# The expert is the same naive Bayes each time; only the memory differs. By default a copy is taken every 200 rows *and*
-# when the learners' loss rises; a copy that says the same as an old one takes its place if it is better.
+# The expert is the same naive Bayes each time; only the memory differs. By default a copy is taken every 200 rows
+# *and* when the learners' loss rises; a copy that says the same as an old one takes its place if it is better.
 
 memories = {
     "no memory": None,
@@ -77,8 +77,9 @@ ax.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
 # Who leads when
 # --------------
 #
-# A row for each expert that ever leads, in the order of their first leads; the changes of taste are drawn as lines. The
-# number of a snapshot is the row after which it was taken. A row that is filled several times is a memory at work.
+# A row for each expert that ever leads, in the order of their first leads; the changes of taste are drawn as lines.
+# The number of a snapshot is the row after which it was taken. A row that is filled several times is a memory at
+# work.
 
 display = RecurrenceDisplay.from_result(result, model="default")
 for segment in stream.segments():
@@ -91,14 +92,14 @@ display.ax_.set_title("Who leads when", pad=18)
 # What is in the memory at the end
 # --------------------------------
 #
-# ``experts_`` tells of each expert when it was born, its weight now and its mean weight since. When there are more than
-# ``max_size`` snapshots, the one with the lowest mean weight is given up.
+# ``experts_`` tells of each expert when it was born, its weight now and its mean weight since. When there are more
+# than ``max_size`` snapshots, the one with the lowest mean weight is given up.
 
 for expert in sorted(models["default"].experts_, key=lambda expert: -expert.long_term_weight)[:6]:
     print(f"{expert.name:12} {expert.kind:9} now {expert.weight:.2f}, on the whole {expert.long_term_weight:.2f}")
 plt.show()
 
 # %%
-# Without fresh starts all copies are copies of a blur. With alarms only, few copies are taken: a learner that is
-# poor already need not become worse when the taste changes. With a schedule besides, some snapshots lead again and again, each of them
-# while its taste is in force.
+# Without fresh starts all copies are copies of a blur. With alarms only, few copies are taken: a learner that is poor
+# already need not become worse when the taste changes. With a schedule besides, some snapshots lead again and again,
+# each of them while its taste is in force.
