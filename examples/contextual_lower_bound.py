@@ -73,7 +73,7 @@ figure, ax = plt.subplots(figsize=(7.5, 4.5), layout="constrained")
 ax.loglog(numbers_of_arms, regrets, "o-", color="black", label="regret of Exp3.S")
 ax.loglog(numbers_of_arms, switching, "--", label="√(TKS)")
 ax.loglog(numbers_of_arms, if_sparsity_helped, "-.", label="√(2 T ln |policies|), if sparsity helped")
-ax.loglog(numbers_of_arms, guarantees, ":", label="proved for every bandit, √(TKS)/16")
+ax.loglog(numbers_of_arms, guarantees, ":", label="proved for every bandit")
 ax.set(xlabel="arms K", ylabel="regret", title=f"At most two losses of a round are not zero; T = {T:,}, S = {S}")
 ax.set_xticks(numbers_of_arms, [str(n_arms) for n_arms in numbers_of_arms])
 ax.minorticks_off()
@@ -81,4 +81,5 @@ ax.legend(frameon=False)
 plt.show()
 
 # %%
-# The third column of the table hardly moves and the last one grows: the number of arms costs its root, sparse or not.
+# In units of √(TKS) the regret hardly moves; in the other ones it grows and grows. The number of arms costs its root,
+# sparse or not.
