@@ -19,6 +19,7 @@ from ltm_sklearn.bandits import LongTermMemoryBandit, SparseLongTermMemory
 
 from .bandit_rivals import DEFAULT, KINDS, PAPER, RIVALS, grids
 from .bandit_worlds import World, add_worlds, regret, worlds_of
+from .dots import dots
 from .report import Report, add_seeds, said, seeds_of, standard_error
 
 Regrets = dict[str, np.ndarray]  #: of each algorithm, by seed
@@ -109,30 +110,25 @@ def _cells(world: World, best: dict[str, int]) -> str:
     return ", ".join(f"{name} {tuple(cell.values())}" for name, cell in named.items())
 
 
+#: Of the marks.
+STYLES = {
+    DEFAULT: {"color": "C3", "marker": "D", "s": 60, "zorder": 3},
+    "Exp3.S": {"color": "C0", "marker": "o"},
+    "Exp3": {"color": "C0", "marker": "o", "facecolors": "none"},
+    "Exp3-IX": {"color": "C2", "marker": "s", "facecolors": "none"},
+    "sliding-window UCB": {"color": "C1", "marker": "v"},
+    "discounted UCB": {"color": "C1", "marker": "^"},
+    "sparse hybrid": {"color": "C4", "marker": "+"},
+    "Algorithm 3": {"color": "C4", "marker": "x"},
+    PAPER: {"color": "0.5", "marker": "x"},
+}
+
+
 def picture(table: dict[World, Regrets]) -> Figure:
     """Each algorithm's regret over that of the best rival, a row a world."""
-    styles = {
-        DEFAULT: {"color": "C3", "marker": "D", "s": 60, "zorder": 3},
-        "Exp3.S": {"color": "C0", "marker": "o"},
-        "Exp3": {"color": "C0", "marker": "o", "facecolors": "none"},
-        "Exp3-IX": {"color": "C2", "marker": "s", "facecolors": "none"},
-        "sliding-window UCB": {"color": "C1", "marker": "v"},
-        "discounted UCB": {"color": "C1", "marker": "^"},
-        "sparse hybrid": {"color": "C4", "marker": "+"},
-        "Algorithm 3": {"color": "C4", "marker": "x"},
-        PAPER: {"color": "0.5", "marker": "x"},
-    }
-    figure = Figure(figsize=(9, 7.5), layout="constrained")
-    axes = figure.subplots()
-    places = np.arange(len(table))[::-1]
     best = np.array([min(values[name].mean() for name in RIVALS) for values in table.values()])
-    for name, style in styles.items():
-        tuned = "" if name in (DEFAULT, PAPER) else " (best cell)"
-        means = np.array([values[name].mean() for values in table.values()])
-        axes.scatter(means / best, places, label=name + tuned, **style)
-    axes.axvline(1, color="0.7", lw=1, zorder=0)
-    axes.set(xscale="log", xlabel="regret / regret of the best hindsight-tuned rival")
-    axes.set_yticks(places, [world.name for world in table])
-    axes.grid(axis="y", alpha=0.3)
-    figure.legend(loc="outside lower center", ncols=3, fontsize="small")
-    return figure
+    labels = {name: name if name in (DEFAULT, PAPER) else f"{name} (best cell)" for name in STYLES}
+    means = {name: np.array([values[name].mean() for values in table.values()]) for name in STYLES}
+    ratios = {label: (means[name] / best).tolist() for name, label in labels.items()}
+    styles = {label: STYLES[name] for name, label in labels.items()}
+    return dots(ratios, styles, [world.name for world in table])

@@ -22,12 +22,7 @@ from .contest import Runs
 from .labelled_streams import DRAWN, NOISE, DrawnStream, add_segments, drawn_stream
 from .report import Report, add_seeds, said, seeds_of
 
-OURS = {
-    "ours, naive Bayes": ("bayes", "auto"),
-    "ours, naive Bayes, without memory": ("bayes", None),
-    "ours, default pool": ("pool", "auto"),
-    "ours, default pool, without memory": ("pool", None),
-}
+OURS = {"ours, naive Bayes": "bayes", "ours, default pool": "pool"}
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -59,7 +54,7 @@ def ours(streams: list[DrawnStream], options: argparse.Namespace) -> Runs:
     run_one = Memory(options.cache, verbose=0).cache(our_run)
     tasks = [(stream, who) for who in OURS for stream in streams]
     finished = Parallel(options.jobs, verbose=5)(
-        delayed(run_one)(stream, *OURS[who], options.batch) for stream, who in tasks
+        delayed(run_one)(stream, OURS[who], options.batch) for stream, who in tasks
     )
     runs: Runs = {}
     for (stream, who), (right, taken) in zip(tasks, finished, strict=True):
@@ -68,10 +63,10 @@ def ours(streams: list[DrawnStream], options: argparse.Namespace) -> Runs:
     return runs
 
 
-def our_run(stream: DrawnStream, experts: str, memory: str | None, batch_size: int) -> tuple[np.ndarray, float]:
+def our_run(stream: DrawnStream, experts: str, batch_size: int) -> tuple[np.ndarray, float]:
     """Share of right answers in each batch, and seconds."""
     X, y, _ = stream.rows()
     pool = [("bayes", GaussianNB())] if experts == "bayes" else None
     began = process_time()
-    model = LongTermMemoryClassifier(pool, memory=memory, random_state=0)
+    model = LongTermMemoryClassifier(pool, random_state=0)
     return test_then_train(model, X, y, batch_size)[0], process_time() - began

@@ -23,6 +23,7 @@ from ltm_sklearn.experts import (
     ShareTheta,
 )
 
+from .dots import dots
 from .regimes import REGIMES, Regime, add_regimes, regimes_of
 from .report import Report, add_seeds, said, seeds_of
 
@@ -113,26 +114,21 @@ def ratio(means: dict[str, float]) -> float:
     return means["LongTermMemory"] / means["best rival"]
 
 
+#: Of the marks; rivals are at their best cell in hindsight.
+STYLES = {
+    "LongTermMemory": {"color": "C3", "marker": "D", "s": 60, "zorder": 3},
+    "Share-θ": {"color": "C0", "marker": "o"},
+    "Mixing Past Posteriors": {"color": "C2", "marker": "s"},
+    "Fixed Share": {"color": "C1", "marker": "^"},
+    "textbook Fixed Share": {"color": "C1", "marker": "^", "facecolors": "none"},
+    "Alg. 2, tight": {"color": "C4", "marker": "x"},
+    "Alg. 2, paper": {"color": "0.5", "marker": "x"},
+}
+
+
 def picture(means: dict[Regime, dict[str, float]]) -> Figure:
     """Each algorithm's regret over the best rival's, a row a regime."""
-    styles = {
-        "LongTermMemory": {"color": "C3", "marker": "D", "s": 60, "zorder": 3},
-        "Share-θ": {"color": "C0", "marker": "o"},
-        "Mixing Past Posteriors": {"color": "C2", "marker": "s"},
-        "Fixed Share": {"color": "C1", "marker": "^"},
-        "textbook Fixed Share": {"color": "C1", "marker": "^", "facecolors": "none"},
-        "Alg. 2, tight": {"color": "C4", "marker": "x"},
-        "Alg. 2, paper": {"color": "0.5", "marker": "x"},
-    }
-    figure = Figure(figsize=(9, 7), layout="constrained")
-    axes = figure.subplots()
-    places = np.arange(len(means))[::-1]
-    for name, style in styles.items():
-        tuned = " (best cell in hindsight)" if name in GRIDS else ""
-        axes.scatter([m[name] / m["best rival"] for m in means.values()], places, label=name + tuned, **style)
-    axes.axvline(1, color="0.7", lw=1, zorder=0)
-    axes.set(xscale="log", xlabel="regret / regret of the best hindsight-tuned rival")
-    axes.set_yticks(places, [regime.name for regime in means])
-    figure.legend(loc="outside lower center", ncols=3, fontsize="small")
-    axes.grid(axis="y", alpha=0.3)
-    return figure
+    labels = {name: f"{name} (best cell in hindsight)" if name in GRIDS else name for name in STYLES}
+    ratios = {label: [of[name] / of["best rival"] for of in means.values()] for name, label in labels.items()}
+    styles = {label: STYLES[name] for name, label in labels.items()}
+    return dots(ratios, styles, [regime.name for regime in means])
