@@ -8,17 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
-CONCEPTS = (
-    "usenet1",
-    "elist_email",
-    "arabic_digits_recurring",
-    "insects_laser_abrupt",
-    "elec2",
-    "noaa_weather",
-    "bike_demand_class",
-)
-PRICES = ("experts_epf_NP", "experts_epf_PJM")
-LOAD = ("opera_regional_experts",)
+from .real_files import DEMAND, LABELLED, LOAD, PRICES, path_of
 
 
 @dataclass(frozen=True)
@@ -44,7 +34,7 @@ class Benchmark:
             if find_spec(package) is None:
                 return f"it needs {package}, which is not installed"
         for file in self.files:
-            if not (data / f"{file}.csv.gz").is_file():
+            if not path_of(data, file).is_file():
                 return f"there is no {file}.csv.gz in {data}; --data says where the files are"
         return ""
 
@@ -98,7 +88,7 @@ BENCHMARKS = [
         "the same on real streams, beside learners of MOA and River",
         "an hour",
         ("pandas",),
-        CONCEPTS,
+        tuple(LABELLED),
         ("capymoa", "river"),
         quick="--names usenet1 --rows 400 --peers 'naive Bayes' 'RCD (NB)'",
     ),
@@ -147,7 +137,7 @@ BENCHMARKS = [
         "day-ahead prices: eight models' forecasts combined, at once and with lags",
         "minutes",
         ("pandas",),
-        PRICES,
+        tuple(PRICES.values()),
         ("sktime",),
         quick="--rows 96",
     ),
@@ -157,7 +147,7 @@ BENCHMARKS = [
         "daily French load: 65 experts combined",
         "1 min",
         ("pandas",),
-        LOAD,
+        (LOAD,),
         ("sktime",),
         quick="--rows 60",
     ),
@@ -167,7 +157,7 @@ BENCHMARKS = [
         "half-hourly demand: forecasters trained on the way, issued at noon for the next day",
         "minutes",
         ("pandas",),
-        ("ts_vic_electricity",),
+        (DEMAND,),
         quick="--rows 2900",
     ),
     Benchmark(
@@ -176,7 +166,7 @@ BENCHMARKS = [
         "the council behind ExpertMixture taken apart",
         "minutes",
         ("pandas",),
-        (*PRICES, *LOAD),
+        (*PRICES.values(), LOAD),
         quick="--rows 100 --seeds 1",
     ),
     Benchmark(

@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable
 from itertools import product
-from pathlib import Path
 
 import pandas as pd
 
 from ltm_sklearn import ExpertMixture
 from ltm_sklearn.experts import BOA, ExpertAlgorithm, FixedShare, LongTermMemory, MLPoly, Squint
 
-MARKETS = ("NP", "PJM")
+from .real_files import LOAD, PRICES, path_of
+
 FIXED_SHARES = [FixedShare(rate, share) for rate, share in product([0.03, 0.12, 0.5, 2.0, 8.0], [1e-3, 1e-2, 1e-1])]
 OWN: dict[str, ExpertAlgorithm] = {
     "BOA": BOA(),
@@ -29,7 +29,7 @@ def add_rows(parser: argparse.ArgumentParser) -> None:
 
 def prices(market: str, options: argparse.Namespace) -> tuple[pd.DataFrame, pd.Series]:
     """Forecasts of eight models, and prices."""
-    path = options.data / f"experts_epf_{market}.csv.gz"
+    path = path_of(options.data, PRICES[market])
     table = pd.read_csv(path, parse_dates=["datetime"], nrows=options.rows).set_index("datetime")
     y = table.pop("Real_price")
     return table[[name for name in table if not name.endswith("Ensemble")]], y
@@ -37,7 +37,7 @@ def prices(market: str, options: argparse.Namespace) -> tuple[pd.DataFrame, pd.S
 
 def load(options: argparse.Namespace) -> tuple[pd.DataFrame, pd.Series, pd.Series]:
     """Forecasts of 65 experts, the load, and the grid operator's own forecast."""
-    path: Path = options.data / "opera_regional_experts.csv.gz"
+    path = path_of(options.data, LOAD)
     table = pd.read_csv(path, parse_dates=["Date"], nrows=options.rows).set_index("Date")
     y = table.pop("y_Load").astype(float)
     return table, y, table.pop("rte_dayahead")

@@ -11,6 +11,7 @@ from ltm_sklearn import ExpertMixture
 
 from .demand_pool import forecasts_of_demand
 from .forecast_tables import OWN, add_rows
+from .real_files import DEMAND, path_of
 from .report import Report
 
 
@@ -21,8 +22,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(report: Report, options: argparse.Namespace) -> None:
     """Errors of the mixtures, the mean, and the models."""
-    path = options.data / "ts_vic_electricity.csv.gz"
-    table = pd.read_csv(path, parse_dates=["Time"], nrows=options.rows)
+    table = pd.read_csv(path_of(options.data, DEMAND), parse_dates=["Time"], nrows=options.rows)
     X, y = forecasts_of_demand(table)
     errors = {name: float(np.abs(X[name] - y).mean()) for name in X}
     squares = {name: float(np.sqrt(((X[name] - y) ** 2).mean())) for name in X}

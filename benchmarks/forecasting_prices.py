@@ -11,7 +11,8 @@ from ltm_sklearn import ExpertMixture
 from ltm_sklearn.evaluation import oracles
 
 from .forecast_peers import NOTE, of_sktime, shown
-from .forecast_tables import FIXED_SHARES, MARKETS, OWN, add_rows, best_of, prices
+from .forecast_tables import FIXED_SHARES, OWN, add_rows, best_of, prices
+from .real_files import PRICES
 from .report import Report
 
 #: What opera (R) reports of its own BOA and ML-Poly, as they come: MAE a day at a time, MAE hour by hour.
@@ -34,7 +35,7 @@ def run(report: Report, options: argparse.Namespace) -> None:
         rows.setdefault(name, []).append(value)
 
     columns = []
-    for market in MARKETS:
+    for market in PRICES:
         X, y = prices(market, options)
         n_rows = len(y)
         errors = np.abs(X.to_numpy() - y.to_numpy()[:, np.newaxis])
@@ -73,7 +74,7 @@ def run(report: Report, options: argparse.Namespace) -> None:
 def lags(report: Report, options: argparse.Namespace) -> None:
     """Targets that come later, row by row: with late rounds judged by what was issued."""
     table = []
-    for market, lag in product(MARKETS, (0, 6, 24, 48)):
+    for market, lag in product(PRICES, (0, 6, 24, 48)):
         X, y = prices(market, options)
         own = {
             name: ExpertMixture(algorithm, loss="absolute", lag=lag).fit(X, y).mixture_loss_

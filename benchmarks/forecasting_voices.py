@@ -12,7 +12,8 @@ from ltm_sklearn.experts import LongTermMemory, MLPoly
 from ltm_sklearn.experts._long_term_memory import PatientMemory, SteadyMemory
 from ltm_sklearn.losses import LOSSES, OutputLosses
 
-from .forecast_tables import MARKETS, add_rows, load, prices
+from .forecast_tables import add_rows, load, prices
+from .real_files import PRICES
 from .report import Report, add_seeds, said, seeds_of
 
 #: Rows, rows a segment, forecasters that are good in turns, and by how much.
@@ -58,7 +59,7 @@ def run(report: Report, options: argparse.Namespace) -> None:
     seeds = seeds_of(options)
     table, load_of, _ = load(options)
     streams = {"load": [(table.to_numpy(), load_of.to_numpy())]}
-    for market in MARKETS:
+    for market in PRICES:
         X, y = prices(market, options)
         streams |= {f"{market}, {how}": [(X.to_numpy(), y.to_numpy())] for how in ("days", "hours")}
     streams |= {kind: [synthetic(kind, seed, options.rows) for seed in seeds] for kind in KINDS}

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ltm_sklearn import streams
+
+from .real_files import LABELLED, path_of
 
 Rows = tuple[np.ndarray, np.ndarray, np.ndarray]  #: features, labels 0, 1, ... and the concept in force
 
@@ -24,26 +26,6 @@ DRAWN: dict[str, Callable[..., streams.RecurringConcepts]] = {
     "random trees": lambda seed, **schedule: streams.RecurringConcepts(
         [streams.RandomTree(3 * seed + at) for at in range(3)], seed=seed, **schedule
     ),
-}
-
-
-@dataclass(frozen=True)
-class File:
-    """What to know of a file."""
-
-    target: str
-    starts: list[int] = field(default_factory=list)  #: of segments, in which two concepts take turns, where known
-    batch_size: int = 10  #: of ours
-
-
-REAL = {
-    "usenet1": File("interesting", [0, 300, 600, 900, 1200]),
-    "elist_email": File("class", [0, 300, 600, 900, 1200]),
-    "arabic_digits_recurring": File("digit", [0, 2200, 4400, 6600]),
-    "insects_laser_abrupt": File("class", [0, 1775, 3550]),
-    "elec2": File("class", batch_size=1),
-    "noaa_weather": File("rain"),
-    "bike_demand_class": File("demand", batch_size=1),
 }
 
 
@@ -80,13 +62,13 @@ class RealStream:
     @property
     def path(self) -> Path:
         """The file."""
-        return self.folder / f"{self.name}.csv.gz"
+        return path_of(self.folder, self.name)
 
     def frame(self) -> tuple[Any, np.ndarray, np.ndarray]:
         """The rows with the names of the features."""
         import pandas as pd
 
-        file = REAL[self.name]
+        file = LABELLED[self.name]
         frame = pd.read_csv(self.path, nrows=self.n_rows).drop(columns="context_sex", errors="ignore")  # the concept
         y = np.unique(frame.pop(file.target), return_inverse=True)[1]
         segment = np.searchsorted(file.starts, np.arange(len(y)), side="right")

@@ -19,7 +19,8 @@ from ltm_sklearn import LongTermMemoryClassifier
 from . import contest, moa_learners, recurring_river
 from .batches import test_then_train
 from .contest import Runs
-from .labelled_streams import FIRST_ROWS, REAL, RealStream, after_returns, returns
+from .labelled_streams import FIRST_ROWS, RealStream, after_returns, returns
+from .real_files import LABELLED
 from .report import Report
 
 OURS = {"ours": "auto", "ours without memory": None}
@@ -29,7 +30,7 @@ OF_RIVER = {"River: scaled logistic": "logistic", "River: scaled passive-aggress
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Streams, loss and peers."""
-    parser.add_argument("--names", nargs="+", choices=REAL, default=list(REAL))
+    parser.add_argument("--names", nargs="+", choices=LABELLED, default=list(LABELLED))
     parser.add_argument("--rows", type=int, help="only the first so many of each stream")
     parser.add_argument("--loss", choices=("auto", "zero_one"), default="auto")
     moa_learners.add_options(parser)
@@ -46,7 +47,7 @@ def run(report: Report, options: argparse.Namespace) -> None:
     ours = dict(zip(tasks, finished, strict=True))
     runs: Runs = {}
     for (stream, who), (right, _, taken) in ours.items():
-        batch_size = REAL[stream.name].batch_size
+        batch_size = LABELLED[stream.name].batch_size
         runs[stream.name, who] = [contest.scores(right, stream.rows()[2], taken, batch_size)]
     runs |= of_river(streams, options)
     runs |= moa_learners.compete(streams, options)
@@ -79,7 +80,7 @@ def our_run(stream: RealStream, memory: str | None, loss: str) -> tuple[np.ndarr
     X, y, _ = stream.rows()
     began = process_time()
     model = LongTermMemoryClassifier(loss=loss, memory=memory, random_state=0)
-    return *test_then_train(model, X, y, REAL[stream.name].batch_size), process_time() - began
+    return *test_then_train(model, X, y, LABELLED[stream.name].batch_size), process_time() - began
 
 
 def of_river(streams: list[RealStream], options: argparse.Namespace) -> Runs:
@@ -112,7 +113,7 @@ HEADER = [
 
 def line(stream: RealStream, ours: dict[str, tuple[np.ndarray, dict[str, np.ndarray]]], runs: Runs) -> list[Any]:
     """One stream's."""
-    size = REAL[stream.name].batch_size
+    size = LABELLED[stream.name].batch_size
     (right, experts), (without, _) = ours.values()
     alone = {name: float(shares.mean()) for name, shares in experts.items()}
     peers = {
