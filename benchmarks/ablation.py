@@ -1,7 +1,5 @@
 """What each part of the default is worth: regret without it, over regret with it.
 
-    python benchmarks/ablation.py [--seeds 3]
-
 The regimes are the switching ones of regret.py, on other seeds, and two whose gap changes half-way.
 """
 
@@ -12,13 +10,12 @@ from collections.abc import Callable
 from unittest.mock import patch
 
 import numpy as np
-from regret import REGIMES, Regime
-from report import provenance, save_table
 
 from ltm_sklearn.experts import LongTermMemory
 from ltm_sklearn.experts import _long_term_memory as memory
 
-FIRST_SEED = 100
+from .regimes import REGIMES, Regime, add_regimes, regimes_of
+from .report import Report, add_seeds, said, seeds_of
 
 
 def with_start(change: Callable[[dict], dict]):
@@ -75,19 +72,24 @@ VARIANTS = {
 }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seeds", type=int, default=3)
-    seeds = range(FIRST_SEED, FIRST_SEED + parser.parse_args().seeds)
-    regimes = [regime for regime in REGIMES if regime.kind == "switching"]
-    regimes += [Regime(20, 40, 3, 0.1, later_gap=0.8), Regime(20, 40, 3, 0.8, later_gap=0.15)]
-    means = {name: [] for name in VARIANTS}
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Seeds and regimes."""
+    add_seeds(parser, 3, 100)
+    add_regimes(parser)
+
+
+def run(report: Report, options: argparse.Namespace) -> None:
+    """The table."""
+    seeds = seeds_of(options)
+    changing = [Regime(20, 40, 3, 0.1, later_gap=0.8), Regime(20, 40, 3, 0.8, later_gap=0.15)]
+    regimes = regimes_of([*(regime for regime in REGIMES if regime.kind == "switching"), *changing], options)
+    means: dict[str, list[float]] = {name: [] for name in VARIANTS}
     for regime in regimes:
         streams = [regime.losses(seed) for seed in seeds]
         for name, variant in VARIANTS.items():
             with variant():
                 regrets = [(LongTermMemory().run(losses) * losses).sum() - best for losses, best in streams]
-            means[name].append(np.mean(regrets))
+            means[name].append(float(np.mean(regrets)))
     default = np.array(means["as it is"])
     rows = []
     for name, figures in means.items():
@@ -95,12 +97,7 @@ def main() -> None:
         worst = regimes[int(ratios.argmax())].name
         rows.append([name, f"{np.exp(np.log(ratios).mean()):.2f}", f"{ratios.max():.2f}", worst])
     notes = [
-        f"Regret over that of the default as it is, {len(regimes)} switching regimes, mean of "
-        f"{len(seeds)} seeds from {FIRST_SEED}.",
-        provenance(),
+        f"Regret over that of the default as it is, {len(regimes)} switching regimes, mean over {said(seeds)}, which "
+        "no other table reports."
     ]
-    print(save_table("ablation", ["variant", "geometric mean", "worst", "where"], rows, notes))
-
-
-if __name__ == "__main__":
-    main()
+    report.table("ablation", ["variant", "geometric mean", "worst", "where"], rows, notes)

@@ -1,7 +1,4 @@
-"""Memory and time over a million rows: River's estimator with its memory on, scored on the way by `prequential`.
-
-python benchmarks/endless.py            # about ten minutes
-"""
+"""Memory and time over a million rows: River's estimator with its memory on, scored on the way by `prequential`."""
 
 from __future__ import annotations
 
@@ -11,12 +8,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from report import provenance, save_table
 from river import linear_model, optim, preprocessing
 
 from ltm_sklearn import streams
 from ltm_sklearn.evaluation import prequential
 from ltm_sklearn.river import LongTermMemoryClassifier
+
+from .report import Report
 
 
 def resident() -> float:
@@ -37,10 +35,14 @@ def watched(stream: Any, n_rows: int, every: int, log: list[tuple[int, float, fl
         yield pair
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Rows."""
     parser.add_argument("--rows", type=int, default=1_000_000)
-    n_rows = parser.parse_args().rows
+
+
+def run(report: Report, options: argparse.Namespace) -> None:
+    """The table."""
+    n_rows = options.rows
     stream = streams.sea([5.0, 10.0, 15.0], order="random", length=1000, noise=0.1, seed=0)
     model = LongTermMemoryClassifier(
         [preprocessing.StandardScaler() | linear_model.LogisticRegression(optim.SGD(rate)) for rate in (0.01, 0.1)]
@@ -55,14 +57,8 @@ def main() -> None:
     scores = result.scores["LongTermMemoryClassifier"]
     notes = [
         f"Resident memory of the process after so many rows, and microseconds a row of the whole loop since the line "
-        f"before. SEA 5/10/15, a change of concept every 1,000 rows, 10 % of labels flipped; two scaled logistic "
-        f"regressions of River as experts, memory on; accuracy {scores['accuracy']:.4f} of at most 0.9; "
+        f"before. SEA 5/10/15, a change of concept every 1,000 rows, 10 % of labels flipped, seed 0; two scaled "
+        f"logistic regressions of River as experts, memory on; accuracy {scores['accuracy']:.4f} of at most 0.9; "
         f"{len(model.experts_)} experts at the end.",
-        "Made by `endless.py`.",
-        provenance("river"),
     ]
-    print(save_table("endless", ["rows", "MB", "µs a row"], rows, notes))
-
-
-if __name__ == "__main__":
-    main()
+    report.table("endless", ["rows", "MB", "µs a row"], rows, notes, ("river",))

@@ -1,21 +1,22 @@
 """Seconds that the best sequence with few switches takes, beside the usual way, quadratic in the number of rows.
 
-    python benchmarks/oracles.py
-
 The quadratic way takes the best expert of every segment that may be the last one; it is run on fewer rows, in NumPy.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
+import argparse
+from functools import partial
 
 import numpy as np
-from report import provenance, save_table
 
 from ltm_sklearn.evaluation import oracles
 
+from .clock import best_seconds
+from .report import Report
+
 N_EXPERTS, MAX_SWITCHES = 100, 20
+QUADRATIC_ROWS = 10_000  #: more take the quadratic way too long
 
 
 def quadratic(losses: np.ndarray, max_switches: int) -> np.ndarray:
@@ -32,38 +33,29 @@ def quadratic(losses: np.ndarray, max_switches: int) -> np.ndarray:
     return np.minimum.accumulate(least[-1]) / n_rows
 
 
-def seconds(work: Callable[[], np.ndarray], repeats: int) -> tuple[float, np.ndarray]:
-    """Best time, and the result."""
-    best = np.inf
-    for _ in range(repeats):
-        start = time.perf_counter()
-        result = work()
-        best = min(best, time.perf_counter() - start)
-    return best, result
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Rows."""
+    parser.add_argument("--rows", type=int, nargs="+", default=[1_000, 3_000, 10_000, 100_000])
 
 
-def main() -> None:
+def run(report: Report, options: argparse.Namespace) -> None:
+    """The table."""
     rng = np.random.default_rng(0)
     rows = []
-    for n_rows in (1_000, 3_000, 10_000, 100_000):
+    for n_rows in options.rows:
         losses = rng.random((n_rows, N_EXPERTS))
         losses[np.arange(n_rows), np.arange(n_rows) // (n_rows // 20) % 5] -= 0.1
-        ours, found = seconds(lambda table=losses: oracles.best_sequence(table, MAX_SWITCHES).losses, 3)
+        ours, found = best_seconds(partial(oracles.best_sequence, losses, MAX_SWITCHES), 3)
         theirs = ""
-        if n_rows <= 10_000:
-            taken, expected = seconds(lambda table=losses: quadratic(table, MAX_SWITCHES), 1)
-            np.testing.assert_allclose(found, expected)
+        if n_rows <= QUADRATIC_ROWS:
+            taken, expected = best_seconds(partial(quadratic, losses, MAX_SWITCHES), 1)
+            np.testing.assert_allclose(found.losses, expected)
             theirs = f"{taken:.2f}"
         rows.append([n_rows, f"{ours:.4f}", theirs])
         print(rows[-1], flush=True)
     header = ["rows", "seconds", "seconds of the quadratic way"]
     notes = [
-        f"{N_EXPERTS} experts, at most {MAX_SWITCHES} switches, with the path; best of three runs, the quadratic way "
-        "(NumPy, without a path) once, with the same losses to rounding.",
-        provenance(),
+        f"{N_EXPERTS} experts, at most {MAX_SWITCHES} switches, seed 0, with the path; best of three runs, the "
+        "quadratic way (NumPy, without a path) once, with the same losses to rounding.",
     ]
-    print(save_table("oracles", header, rows, notes))
-
-
-if __name__ == "__main__":
-    main()
+    report.table("oracles", header, rows, notes)

@@ -2,21 +2,21 @@
 
 Ten SGD classifiers, test then train. The clock of the experts runs inside their ``partial_fit`` and ``predict_proba``,
 whoever calls them; all else is the ensemble's own work: checks, combining, losses, weights, copies.
-
-    python benchmarks/overhead.py
 """
 
 from __future__ import annotations
 
+import argparse
 import time
 
 import numpy as np
-from report import provenance, save_table
 from sklearn.linear_model import SGDClassifier
 
 from ltm_sklearn import LongTermMemoryClassifier
 
-N_EXPERTS, N_FEATURES, N_BATCHES, REPEATS = 10, 20, 200, 5
+from .report import Report
+
+N_EXPERTS, N_FEATURES = 10, 20
 
 inside = {"seconds": 0.0}
 
@@ -39,10 +39,10 @@ class TimedSGD(SGDClassifier):
             inside["seconds"] += time.perf_counter() - start
 
 
-def run(batch_size: int, memory: str | None) -> tuple[float, float]:
+def timed(batch_size: int, n_batches: int, memory: str | None) -> tuple[float, float]:
     """Seconds inside the experts, and of the ensemble's own work."""
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(N_BATCHES * batch_size, N_FEATURES))
+    X = rng.normal(size=(n_batches * batch_size, N_FEATURES))
     y = (X[:, 0] + rng.normal(size=len(X)) > 0).astype(int)
     experts = [
         (f"sgd{at}", TimedSGD(loss="log_loss", alpha=10.0 ** -(at / 2 + 1), random_state=at)) for at in range(N_EXPERTS)
@@ -59,14 +59,22 @@ def run(batch_size: int, memory: str | None) -> tuple[float, float]:
     return inside["seconds"], whole - inside["seconds"]
 
 
-def main() -> None:
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Sizes."""
+    parser.add_argument("--sizes", type=int, nargs="+", default=[1, 10, 100, 1000], help="rows a batch")
+    parser.add_argument("--batches", type=int, default=200)
+    parser.add_argument("--repeats", type=int, default=5)
+
+
+def run(report: Report, options: argparse.Namespace) -> None:
+    """The table."""
     rows = []
-    for batch_size in (1, 10, 100, 1000):
+    for batch_size in options.sizes:
         for memory in ("auto", None):
-            runs = [run(batch_size, memory) for _ in range(REPEATS)]
+            runs = [timed(batch_size, options.batches, memory) for _ in range(options.repeats)]
             shares = [own / experts for experts, own in runs]
-            experts, own = runs[int(np.argsort(shares)[REPEATS // 2])]
-            per_round = 1e3 / (N_BATCHES - 1)
+            experts, own = runs[int(np.argsort(shares)[options.repeats // 2])]
+            per_round = 1e3 / (options.batches - 1)
             rows.append(
                 [
                     batch_size,
@@ -84,15 +92,10 @@ def main() -> None:
         "ms inside the experts",
         "ms of own work",
         "own work / experts",
-        "range of 5 runs",
+        f"range of {options.repeats} runs",
     ]
     notes = [
-        f"{N_EXPERTS} SGD experts, {N_FEATURES} features, {N_BATCHES} batches, predict then partial_fit; the run with "
-        "the median ratio. One predict and one partial_fit a round.",
-        provenance(),
+        f"{N_EXPERTS} SGD experts, {N_FEATURES} features, {options.batches} batches, seed 0, predict then "
+        "partial_fit; the run with the median ratio. One predict and one partial_fit a round.",
     ]
-    print(save_table("overhead", header, rows, notes))
-
-
-if __name__ == "__main__":
-    main()
+    report.table("overhead", header, rows, notes)

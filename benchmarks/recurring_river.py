@@ -1,33 +1,37 @@
 """River's models as experts, where concepts return and on real streams, beside River's own ensembles and selectors.
 
-Run through `recurring.py river`. Row by row, test then train, by `ltm_sklearn.evaluation.prequential`.
+Row by row, test then train, by `ltm_sklearn.evaluation.prequential`. Without data only drawn streams are run.
 """
 
 from __future__ import annotations
 
+import argparse
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from time import process_time
 from typing import Any
 
 import numpy as np
 from joblib import Memory, Parallel, delayed
-from report import provenance, save_table
 
-from ltm_sklearn import streams
 from ltm_sklearn.evaluation import prequential
 
-#: Segments of the recurring streams; three concepts in random order, one label in ten flipped.
-SEGMENTS = {"order": "random", "length": 500, "n_segments": 20, "noise": 0.1}
+from . import contest
+from .contest import Runs, Scores
+from .labelled_streams import DrawnStream, RealStream, add_segments, drawn_stream
+from .report import Report, add_seeds, said, seeds_of
 
-SYNTHETIC: dict[str, Callable[[int], Any]] = {
-    "STAGGER": lambda seed: streams.stagger(seed=seed, **SEGMENTS),
-    "SEA 5/10/15": lambda seed: streams.sea([5.0, 10.0, 15.0], seed=seed, **SEGMENTS),
-    "random trees": lambda seed: streams.RecurringConcepts(
-        [streams.RandomTree(3 * seed + at) for at in range(3)], seed=seed, **SEGMENTS
-    ),
-}
+DRAWN_ONES = ("STAGGER", "SEA 5/10/15", "random trees")
+REAL_ONES = ("usenet1", "arabic_digits_recurring", "insects_laser_abrupt", "noaa_weather", "elec2")
+LINEAR = "passive-aggressive / softmax"
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Streams, seeds and segments."""
+    everything = [*DRAWN_ONES, *REAL_ONES]
+    parser.add_argument("--names", nargs="+", choices=everything, default=everything)
+    add_seeds(parser, 3)
+    add_segments(parser, 20, 500)
 
 
 def pool(n_classes: int) -> dict[str, Callable[[], Any]]:
@@ -44,7 +48,7 @@ def pool(n_classes: int) -> dict[str, Callable[[], Any]]:
 
     return {
         "logistic": logistic,
-        "passive-aggressive / softmax": other_linear,
+        LINEAR: other_linear,
         "naive Bayes": naive_bayes.GaussianNB,
         "Hoeffding tree": tree.HoeffdingTreeClassifier,
         # an exact search: River's default one, which is not, draws without a seed
@@ -97,72 +101,54 @@ def contestants(n_classes: int) -> dict[str, Callable[[], Any]]:
     }
 
 
-def real_rows(name: str, target: str, starts: list[int], folder: Path) -> tuple[Any, Any, Any]:
-    """Rows, labels and the concept in force: two that take turns, where it is known."""
-    import pandas as pd
-
-    frame = pd.read_csv(folder / f"{name}.csv.gz").drop(columns="context_sex", errors="ignore")
-    labels, y = np.unique(frame.pop(target), return_inverse=True)
-    concept = np.searchsorted(starts, np.arange(len(y)), side="right") % 2 if starts else np.zeros(len(y), dtype=int)
-    return frame, y == 1 if len(labels) == 2 else y, concept
-
-
-def one_run(stream: str, who: str, seed: int, files: dict[str, tuple[str, list[int]]], folder: Path) -> dict[str, Any]:
+def one_run(stream: DrawnStream | RealStream, who: str) -> Scores:
     """Scores of one contestant on one stream."""
     warnings.simplefilter("ignore")  # some of the peers warn on their own account
-    rows: Any = SYNTHETIC[stream](seed) if stream in SYNTHETIC else real_rows(stream, *files[stream], folder)
-    n_classes = 2 if stream in SYNTHETIC else len(np.unique(rows[1]))
+    rows: Any
+    if isinstance(stream, DrawnStream):
+        rows, n_classes = stream.concepts(), 2
+    else:
+        frame, y, concept = stream.frame()
+        n_classes = len(np.unique(y))
+        rows = frame, y == 1 if n_classes == 2 else y, concept
     try:
         model = contestants(n_classes)[who]()
         began = process_time()  # of this process alone, whatever else the machine does
-        scores = prequential({who: model}, rows, probabilities=False).scores[who]
-        return {**scores, "cpu_seconds": process_time() - began}
+        made = prequential({who: model}, rows, probabilities=False).scores[who]
+        return {**made, "cpu_seconds": process_time() - began}
     except Exception as error:  # a peer that cannot do it is said to be so
         if who.startswith("ours"):
             raise
         return {"error": f"{type(error).__name__}: {error}"}
 
 
-def river(names: list[str], files: dict[str, Any], folder: Path, seeds: list[int], n_jobs: int, cache: Memory) -> None:
+def run(report: Report, options: argparse.Namespace) -> None:
     """The tables: accuracy, accuracy after a return, seconds."""
-    run = cache.cache(one_run)
+    seeds = seeds_of(options)
+    streams: list[DrawnStream | RealStream] = []
+    names = []
+    for name in options.names:
+        if name in DRAWN_ONES:
+            streams += [drawn_stream(name, seed, options) for seed in seeds]
+        elif (stream := RealStream(name, options.data)).path.is_file():
+            streams.append(stream)
+        else:
+            print(f"{name} is left out, as there is no file {stream.path}", flush=True)
+            continue
+        names.append(name)
+    run_one = Memory(options.cache, verbose=0).cache(one_run)
     everyone = list(contestants(2))
-    tasks = [
-        (name, who, seed) for name in names for who in everyone for seed in (seeds if name in SYNTHETIC else seeds[:1])
+    tasks = [(stream, who) for stream in streams for who in everyone]
+    finished = Parallel(options.jobs, verbose=10)(delayed(run_one)(*task) for task in tasks)
+    runs: Runs = {}
+    for (stream, who), made in zip(tasks, finished, strict=True):
+        runs.setdefault((stream.name, who), []).append(made)
+    notes = [
+        f"Row by row, test then train; mean over {said(seeds)} where the stream is drawn.",
+        f"The pool: {', '.join(pool(2))} (two classes / more); its members alone, then River's ensembles and "
+        "selectors over the same pool, then forests by themselves. Ours has default settings; stacking, bandits "
+        "and halving, which must be told what to do, have two settings each.",
+        "Not all of this is untouched data: the rate of the stack, one of our experts, was chosen with the five "
+        "real streams in view, and drawn ones of another seed.",
     ]
-    results = Parallel(n_jobs, verbose=10)(delayed(run)(*task, files, folder) for task in tasks)
-    scores = dict(zip(tasks, results, strict=True))
-    for field, title in (("accuracy", ""), ("after_return", "_returns"), ("cpu_seconds", "_seconds")):
-        rows = []
-        for who in everyone:
-            line = [who]
-            for name in names:
-                runs = [scores[task] for task in tasks if task[0] == name and task[1] == who]
-                line.append("-" if any("error" in each for each in runs) else _shown(runs, field))
-            rows.append(line)
-        notes = [
-            f"{WHAT[field]}; row by row, test then train; mean over seeds {seeds} where the stream is drawn.",
-            f"The pool: {', '.join(pool(2))} (two classes / more); its members alone, then River's ensembles and "
-            "selectors over the same pool, then forests by themselves. Ours has default settings; stacking, bandits "
-            "and halving, which must be told what to do, have two settings each.",
-            "Not all of this is untouched data: the rate of the stack, one of our experts, was chosen with the five "
-            "real streams in view, and drawn ones of another seed.",
-            *[f"{task[1]} on {task[0]}: {each['error']}" for task, each in scores.items() if "error" in each],
-            "Made by `recurring.py river`.",
-            provenance("river", "pandas"),
-        ]
-        print(save_table(f"recurring_river{title}", ["", *names], rows, notes))
-
-
-WHAT = {
-    "accuracy": "Accuracy",
-    "after_return": "Accuracy in the first 50 rows after a concept returned",
-    "cpu_seconds": "Seconds of the processor, for predicting, scoring and learning the whole stream",
-}
-
-
-def _shown(runs: list[dict[str, Any]], field: str) -> str:
-    mean = np.mean([each[field] for each in runs])
-    if np.isnan(mean):
-        return "-"
-    return f"{mean:.0f}" if field == "cpu_seconds" else f"{mean:.4f}"
+    contest.save(report, "recurring_river", names, everyone, runs, notes, ("river", "pandas"))

@@ -1,19 +1,54 @@
-"""What every benchmark shares: where results go, and what is said about how they were made."""
+"""What every benchmark shares: where tables and pictures go, what is said of how they were made, and seeds."""
 
 from __future__ import annotations
 
+import argparse
 import csv
+import os
 import platform
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import date
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
 RESULTS = Path(__file__).parent / "results"
 
 
+@dataclass(frozen=True)
+class Report:
+    """A folder for results, and the command that makes them."""
+
+    folder: Path
+    command: str
+
+    def table(
+        self,
+        name: str,
+        header: Sequence[str],
+        rows: Sequence[Sequence[object]],
+        notes: Sequence[str],
+        packages: Sequence[str] = (),
+    ) -> None:
+        """Print a table, and write it to ``name.csv`` and ``name.md``; notes and provenance go below it."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with (self.folder / f"{name}.csv").open("w", newline="") as file:
+            csv.writer(file).writerows([header, *rows])
+        lines = [header, ["---"] * len(header), *rows]
+        text = "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
+        text = "\n\n".join([text, *notes, f"Made by `{self.command}`.", provenance(*packages)]) + "\n"
+        (self.folder / f"{name}.md").write_text(text)
+        print(text, flush=True)
+
+    def picture(self, name: str, figure: Any) -> None:
+        """Write a figure of matplotlib to ``name.png``."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        figure.savefig(self.folder / f"{name}.png", dpi=140)
+
+
 def provenance(*packages: str) -> str:
-    """Versions, processor and date in one line."""
+    """Date, machine and versions in one line."""
 
     def known(package: str) -> str:
         try:
@@ -21,8 +56,9 @@ def provenance(*packages: str) -> str:
         except PackageNotFoundError:
             return f"{package} absent"
 
+    machine = f"{processor()}, {os.cpu_count()} cores"
     names = ("ltm_sklearn", "numpy", "scikit-learn", *packages)
-    return f"{date.today()}, Python {platform.python_version()}, {processor()}, " + ", ".join(map(known, names))
+    return f"{date.today()}, Python {platform.python_version()}, {machine}, " + ", ".join(map(known, names))
 
 
 def processor() -> str:
@@ -34,13 +70,25 @@ def processor() -> str:
     return next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.machine())
 
 
-def save_table(name: str, header: Sequence[str], rows: Sequence[Sequence[object]], notes: Sequence[str]) -> str:
-    """Write ``results/name.csv`` and ``results/name.md``; returns the latter's text."""
-    RESULTS.mkdir(exist_ok=True)
-    with (RESULTS / f"{name}.csv").open("w", newline="") as file:
-        csv.writer(file).writerows([header, *rows])
-    lines = [header, ["---"] * len(header), *rows]
-    text = "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
-    text = "\n\n".join([text, *notes]) + "\n"
-    (RESULTS / f"{name}.md").write_text(text)
-    return text
+def add_seeds(parser: argparse.ArgumentParser, number: int, first: int = 0) -> None:
+    """Options for the seeds."""
+    parser.add_argument("--seeds", type=int, default=number, help="how many (default: %(default)s)")
+    parser.add_argument("--first-seed", type=int, default=first, help="(default: %(default)s)")
+
+
+def seeds_of(options: argparse.Namespace) -> range:
+    """The seeds asked for."""
+    return range(options.first_seed, options.first_seed + options.seeds)
+
+
+def said(seeds: range) -> str:
+    """Seeds in words."""
+    return f"seed {seeds[0]}" if len(seeds) == 1 else f"seeds {seeds[0]} to {seeds[-1]}"
+
+
+def standard_error(values: Sequence[float]) -> float:
+    """Of a mean; 0 of a single value."""
+    if len(values) < 2:
+        return 0.0
+    mean = sum(values) / len(values)
+    return (sum((value - mean) ** 2 for value in values) / (len(values) - 1) / len(values)) ** 0.5

@@ -3,25 +3,24 @@
 A round is ``predict_one`` and ``learn_one`` of one row. The experts are dummies that answer at once, so that the rest
 is the ensemble's own work. Each repetition times the bare experts, the peer and ours one after the other; the figures
 are medians. A second table has what a row costs a model of scikit-learn, through the adapters.
-
-    python benchmarks/river_speed.py
 """
 
 from __future__ import annotations
 
+import argparse
 import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from report import provenance, save_table
 from river import base, compat, datasets, ensemble
 from sklearn.linear_model import SGDClassifier
 
 from ltm_sklearn.river import FromSklearnClassifier, LongTermMemoryClassifier, LongTermMemoryRegressor
 
-N_ROUNDS, REPEATS, N_FEATURES, SEED = 5000, 15, 5, 0
-N_BORDER_ROWS, BORDER_REPEATS = 1000, 5
+from .report import Report
+
+N_FEATURES, SEED = 5, 0
 
 
 class SaysNumber(base.Regressor):
@@ -72,29 +71,30 @@ def ensembled(model: Any, rows: list[Any]) -> float:
 
 
 def compare(
-    experts: list[Any], ask: str, makers: dict[str, Callable[[list[Any]], Any]], targets: list[Any], rng: Any
+    experts: list[Any], ask: str, makers: dict[str, Callable[[list[Any]], Any]], targets: list[Any], repeats: int
 ) -> tuple[float, dict[str, float]]:
     """Median cost of the bare experts, and of each ensemble beyond it."""
+    rng = np.random.default_rng(SEED)
     rows = [({f"x{at}": float(value) for at, value in enumerate(rng.random(N_FEATURES))}, y) for y in targets]
     costs: dict[str, list[float]] = {name: [] for name in makers}
     alone = []
-    for _ in range(REPEATS):
+    for _ in range(repeats):
         alone.append(bare(experts, rows, ask))
         for name, make in makers.items():
             costs[name].append(ensembled(make(experts), rows) - alone[-1])
     return float(np.median(alone)), {name: float(np.median(each)) for name, each in costs.items()}
 
 
-def border() -> None:
+def border(report: Report, n_rows: int, repeats: int) -> None:
     """What a row costs on the way to scikit-learn and back."""
-    rows = list(datasets.Phishing().take(N_BORDER_ROWS))
+    rows = list(datasets.Phishing().take(n_rows))
     sgd = SGDClassifier(loss="log_loss", random_state=0)
     models = {"`river.compat`": lambda: compat.convert_sklearn_to_river(sgd, classes=[False, True])}
     for size in (1, 10, 100):
         name = f"`FromSklearnClassifier`, batch_size={size}"
         models[name] = lambda size=size: FromSklearnClassifier(sgd, classes=[False, True], batch_size=size)
     costs: dict[str, list[tuple[float, float]]] = {name: [] for name in models}
-    for _ in range(BORDER_REPEATS):
+    for _ in range(repeats):
         for name, make in models.items():
             model = make()
             start = time.perf_counter()
@@ -108,15 +108,13 @@ def border() -> None:
         [name, *(f"{1e6 * cost / len(rows):.0f}" for cost in np.median(each, axis=0))] for name, each in costs.items()
     ]
     notes = [
-        f"Microseconds a row of Phishing (9 features) with `SGDClassifier`, medians of {BORDER_REPEATS} repetitions of "
+        f"Microseconds a row of Phishing (9 features) with `SGDClassifier`, medians of {repeats} repetitions of "
         f"{len(rows)} rows.",
-        "Made by `river_speed.py`.",
-        provenance("river"),
     ]
-    print(save_table("river_border", ["", "`learn_one`", "`predict_proba_one`"], table, notes))
+    report.table("river_border", ["", "`learn_one`", "`predict_proba_one`"], table, notes, ("river",))
 
 
-def rounds() -> None:
+def rounds(report: Report, n_rounds: int, repeats: int) -> None:
     """What a round costs beyond the experts."""
     rng = np.random.default_rng(SEED)
     kinds: list[tuple[str, Any, str, str, dict[str, Any], list[Any]]] = [
@@ -130,7 +128,7 @@ def rounds() -> None:
                 "ours": lambda experts: LongTermMemoryRegressor(experts, memory=None),
                 "ours, with memory": LongTermMemoryRegressor,
             },
-            rng.random(N_ROUNDS).tolist(),
+            rng.random(n_rounds).tolist(),
         ),
         (
             "classification",
@@ -142,14 +140,14 @@ def rounds() -> None:
                 "ours": lambda experts: LongTermMemoryClassifier(experts, memory=None),
                 "ours, with memory": LongTermMemoryClassifier,
             },
-            (rng.random(N_ROUNDS) < 0.5).tolist(),
+            (rng.random(n_rounds) < 0.5).tolist(),
         ),
     ]
     table = []
     for kind, expert, ask, peer, makers, targets in kinds:
         for n_experts in (5, 20):
             experts = [expert(value) for value in rng.random(n_experts).tolist()]
-            alone, costs = compare(experts, ask, makers, targets, rng)
+            alone, costs = compare(experts, ask, makers, targets, repeats)
             ratio = costs["ours"] / costs[peer]
             line = [kind, n_experts, f"{alone:.2f}", peer, *(f"{cost:.2f}" for cost in costs.values()), f"{ratio:.2f}"]
             table.append(line)
@@ -157,15 +155,20 @@ def rounds() -> None:
     header = ["", "experts", "bare experts", "peer", "peer's overhead", "ours", "ours, with memory", "ours / peer"]
     notes = [
         f"Microseconds a round (`predict_one` and `learn_one` of one row with {N_FEATURES} features), medians of "
-        f"{REPEATS} repetitions of {N_ROUNDS} rounds, seed {SEED}; overhead is what comes on top of asking and "
+        f"{repeats} repetitions of {n_rounds} rounds, seed {SEED}; overhead is what comes on top of asking and "
         "training each expert once. With memory there are at least twice as many learners, and snapshots, to ask and "
         "train, and copies of them are made and compared: that is work too, but it is not in the bare experts.",
-        "Made by `river_speed.py`.",
-        provenance("river"),
     ]
-    print(save_table("river_speed", header, table, notes))
+    report.table("river_speed", header, table, notes, ("river",))
 
 
-if __name__ == "__main__":
-    rounds()
-    border()
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Sizes."""
+    parser.add_argument("--rounds", type=int, default=5000, help="a repetition (default: %(default)s)")
+    parser.add_argument("--repeats", type=int, default=15, help="(default: %(default)s; a third of it for adapters)")
+
+
+def run(report: Report, options: argparse.Namespace) -> None:
+    """Both tables."""
+    rounds(report, options.rounds, options.repeats)
+    border(report, min(options.rounds, 1000), max(options.repeats // 3, 1))

@@ -1,23 +1,22 @@
 """Microseconds a round of every expert algorithm, NumPy and compiled, with River's EWARegressor beside them.
 
-    python benchmarks/speed.py
-
 The best of thirty repetitions in three sweeps, on one core. Losses are those of a stream whose good expert changes.
 """
 
 from __future__ import annotations
 
-import time
+import argparse
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
-from report import provenance, save_table
 
 from ltm_sklearn import experts
 from ltm_sklearn.experts import _base
 from ltm_sklearn.experts import _long_term_memory as memory
 
-KS = (10, 100, 1000)
+from .clock import best_seconds
+from .report import Report
 
 ALGORITHMS = {
     "LongTermMemory": experts.LongTermMemory,
@@ -42,6 +41,9 @@ ALGORITHMS = {
     "BestOfBothWorlds(constants='tight')": lambda: experts.BestOfBothWorlds(constants="tight"),
 }
 COMPILED = ("LongTermMemory", "ShareTheta", "FixedShare", "MixingPastPosteriors")
+PORTABLE = "LongTermMemory without AVX2"
+ONE_CALL = "LongTermMemory.update, one call"
+RIVER = "River EWARegressor.learn_one"
 
 
 def stream(n_rounds: int, n_experts: int) -> np.ndarray:
@@ -51,40 +53,35 @@ def stream(n_rounds: int, n_experts: int) -> np.ndarray:
     return (rng.random(means.shape) < means).astype(float)
 
 
-def microseconds(work: Callable[[], object], n_rounds: int, repeats: int = 10) -> float:
+def microseconds(work: Callable[[], object], n_rounds: int, repeats: int) -> float:
     """Best time a round."""
-    best = np.inf
-    for _ in range(repeats):
-        start = time.perf_counter()
-        work()
-        best = min(best, time.perf_counter() - start)
-    return best / n_rounds * 1e6
+    return best_seconds(work, repeats)[0] / n_rounds * 1e6
 
 
-def run_time(make: Callable, n_experts: int, n_rounds: int) -> float:
+def run_time(make: Callable, n_experts: int, n_rounds: int, repeats: int) -> float:
     losses = stream(n_rounds, n_experts)
-    return microseconds(lambda: make().run(losses), n_rounds)
+    return microseconds(lambda: make().run(losses), n_rounds, repeats)
 
 
-def numpy_time(make: Callable, n_experts: int) -> float:
+def numpy_time(make: Callable, n_experts: int, repeats: int) -> float:
     kernel, _base.kernel = _base.kernel, None
     try:
-        return run_time(make, n_experts, 100)
+        return run_time(make, n_experts, 100, repeats)
     finally:
         _base.kernel = kernel
 
 
-def portable_time(n_experts: int, n_rounds: int) -> float:
+def portable_time(n_experts: int, n_rounds: int, repeats: int) -> float:
     """The default's rounds without AVX2, as a portable wheel runs them where there is none."""
     losses = stream(n_rounds, n_experts)
     algorithm = experts.LongTermMemory()
     algorithm.weights(n_experts)
     constants = memory.RATES, algorithm._tracker_rates, *memory.KERNEL_CONSTANTS
     rounds = _base.kernel.MemoryRounds(algorithm.state_, *constants, avx2=False)
-    return microseconds(lambda: rounds.run(losses), n_rounds)
+    return microseconds(lambda: rounds.run(losses), n_rounds, repeats)
 
 
-def update_time(n_experts: int) -> float:
+def update_time(n_experts: int, repeats: int) -> float:
     """A single ``update`` call."""
     losses = stream(5_000, n_experts)
     algorithm = experts.LongTermMemory()
@@ -94,19 +91,19 @@ def update_time(n_experts: int) -> float:
         for row in losses:
             algorithm.update(row)
 
-    return microseconds(loop, len(losses))
+    return microseconds(loop, len(losses), repeats)
 
 
-def late_time(n_experts: int, n_rounds: int) -> float:
-    """A round after two million: the cost does not grow with t."""
+def late_time(n_experts: int, n_rounds: int, late: int, repeats: int) -> float:
+    """A round after so many: the cost does not grow with t."""
     losses = stream(n_rounds, n_experts)
     algorithm = experts.LongTermMemory()
-    while algorithm.n_rounds_ < 2_000_000:
+    while algorithm.n_rounds_ < late:
         algorithm.run(losses)
-    return microseconds(lambda: algorithm.run(losses), n_rounds)
+    return microseconds(lambda: algorithm.run(losses), n_rounds, repeats)
 
 
-def river_time(n_experts: int) -> float | None:
+def river_time(n_experts: int, repeats: int) -> float | None:
     """River's EWARegressor over constant models that cost next to nothing."""
     try:
         from river import base, ensemble
@@ -130,56 +127,62 @@ def river_time(n_experts: int) -> float | None:
         for y in targets:
             model.learn_one({}, y)
 
-    return microseconds(loop, n_rounds, repeats=3)
+    return microseconds(loop, n_rounds, min(repeats, 3))
 
 
-def jobs() -> dict[tuple[str, int], Callable[[], float | None]]:
-    """What to measure, by row and column of the table; columns 0-2 compiled, 3-5 Python, each for the three K."""
-    tasks: dict[tuple[str, int], Callable[[], float | None]] = {}
-    for column, k in enumerate(KS):
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Sizes."""
+    parser.add_argument("--experts", type=int, nargs="+", default=[10, 100, 1000])
+    parser.add_argument("--late", type=int, default=2_000_000, help="rounds before a late one (default: %(default)s)")
+    parser.add_argument("--repeats", type=int, default=10, help="a sweep (default: %(default)s)")
+    parser.add_argument("--sweeps", type=int, default=3, help="(default: %(default)s)")
+
+
+def tasks(options: argparse.Namespace) -> dict[tuple[str, str, int], Callable[[], float | None]]:
+    """What to measure, by row, kind of column (compiled or Python) and number of experts."""
+    made: dict[tuple[str, str, int], Callable[[], float | None]] = {}
+    repeats = options.repeats
+    for k in options.experts:
         for name in COMPILED:
-            tasks[name, column] = lambda name=name, k=k: run_time(ALGORITHMS[name], k, 200_000 // k)
-        tasks["LongTermMemory without AVX2", column] = lambda k=k: portable_time(k, 200_000 // k)
-        tasks["LongTermMemory.update, one call", column] = lambda k=k: update_time(k)
+            made[name, "compiled", k] = partial(run_time, ALGORITHMS[name], k, 200_000 // k, repeats)
+        made[PORTABLE, "compiled", k] = partial(portable_time, k, 200_000 // k, repeats)
+        made[ONE_CALL, "compiled", k] = partial(update_time, k, repeats)
         for name, make in ALGORITHMS.items():
-            tasks[name, column + 3] = lambda make=make, k=k: numpy_time(make, k)
-        tasks["River EWARegressor.learn_one", column + 3] = lambda k=k: river_time(k)
-    tasks["LongTermMemory after two million rounds", 0] = lambda: late_time(10, 20_000)
-    return tasks
+            made[name, "Python", k] = partial(numpy_time, make, k, repeats)
+        made[RIVER, "Python", k] = partial(river_time, k, repeats)
+    k = options.experts[0]
+    made[late_name(options), "compiled", k] = partial(late_time, k, 20_000, options.late, repeats)
+    return made
 
 
-def main() -> None:
-    tasks = jobs()
-    best: dict[tuple[str, int], float] = {}
-    for _ in range(3):  # sweeps far apart in time, as other work on the machine comes and goes
-        for key, measure in tasks.items():
+def late_name(options: argparse.Namespace) -> str:
+    """Of the row."""
+    return f"LongTermMemory after {options.late:,} rounds"
+
+
+def run(report: Report, options: argparse.Namespace) -> None:
+    """The table."""
+    best: dict[tuple[str, str, int], float] = {}
+    for _ in range(options.sweeps):  # far apart in time, as other work on the machine comes and goes
+        for key, measure in tasks(options).items():
             value = measure()
             if value is not None:
                 best[key] = min(best.get(key, np.inf), value)
-    special = [
-        "LongTermMemory without AVX2",
-        "LongTermMemory after two million rounds",
-        "LongTermMemory.update, one call",
-    ]
-    names = ["LongTermMemory", *special, *list(ALGORITHMS)[1:], "River EWARegressor.learn_one"]
-    rows = [[name, *(f"{best[name, c]:.3g}" if (name, c) in best else "–" for c in range(6))] for name in names]
-    header = ["µs a round", *(f"compiled, K={k}" for k in KS), *(f"Python, K={k}" for k in KS)]
+    names = ["LongTermMemory", PORTABLE, late_name(options), ONE_CALL, *list(ALGORITHMS)[1:], RIVER]
+    columns = [(kind, k) for kind in ("compiled", "Python") for k in options.experts]
+    rows = [[name, *(f"{best[name, *at]:.3g}" if (name, *at) in best else "–" for at in columns)] for name in names]
+    header = ["µs a round", *(f"{kind}, K={k}" for kind, k in columns)]
     avx2 = "with" if _base.kernel is not None and _base.kernel.has_avx2() else "without"
     state = sum(v.nbytes for v in _started(1000).state_.values() if isinstance(v, np.ndarray))
     notes = [
-        "Best of thirty repetitions in three sweeps, on one core. Python columns: NumPy for ours, plain Python for "
-        "River, whose models here are constants that cost nothing.",
+        f"Best of {options.repeats * options.sweeps} repetitions in {options.sweeps} sweeps, on one core, seed 0. "
+        "Python columns: NumPy for ours, plain Python for River, whose models here are constants that cost nothing.",
         f"The default's state at K = 1000: {state / 1000:.0f} bytes an expert. Kernel {avx2} AVX2.",
-        provenance("river"),
     ]
-    print(save_table("speed", header, rows, notes))
+    report.table("speed", header, rows, notes, ("river",))
 
 
 def _started(n_experts: int) -> experts.LongTermMemory:
     algorithm = experts.LongTermMemory()
     algorithm.weights(n_experts)
     return algorithm
-
-
-if __name__ == "__main__":
-    main()

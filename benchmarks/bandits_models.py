@@ -1,7 +1,4 @@
-"""Eight models and four kinds of rows that take turns: what asking one model a round costs against asking all.
-
-python benchmarks/bandit_models.py [--seeds 5] [--first-seed 100] [--jobs 2]
-"""
+"""Eight models and four kinds of rows that take turns: what asking one model a round costs against asking all."""
 
 from __future__ import annotations
 
@@ -12,17 +9,18 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from report import provenance, save_table
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from ltm_sklearn import LongTermMemoryClassifier
 
+from .report import Report, add_seeds, said, seeds_of, standard_error
+
 Part = tuple[np.ndarray, np.ndarray]
 
 
-def world(seed: int) -> tuple[list[tuple[str, Any]], list[int], list[Part]]:
+def world(seed: int, n_visits: int, n_rows: int) -> tuple[list[tuple[str, Any]], list[int], list[Part]]:
     """A good and a poor model for each of four kinds of rows; the kinds in the order of their visits, and the rows."""
     rng = np.random.default_rng(seed)
     rules = rng.normal(size=(4, 5))
@@ -36,13 +34,13 @@ def world(seed: int) -> tuple[list[tuple[str, Any]], list[int], list[Part]]:
         X, y = rows(kind, 300)
         models.append((f"good{kind}", FrozenEstimator(LogisticRegression().fit(X, y))))
         models.append((f"poor{kind}", FrozenEstimator(DecisionTreeClassifier(max_depth=1).fit(X, y))))
-    visits = rng.permuted(np.tile(kinds, (8, 1)), axis=1).ravel().tolist()
-    return models, visits, [rows(kind, 250) for kind in visits]
+    visits = rng.permuted(np.tile(kinds, (n_visits, 1)), axis=1).ravel().tolist()
+    return models, visits, [rows(kind, n_rows) for kind in visits]
 
 
-def asked(seed: int, **feedback: Any) -> float:
+def asked(seed: int, n_visits: int, n_rows: int, **feedback: Any) -> float:
     """Share of right answers of an ensemble."""
-    models, _, parts = world(seed)
+    models, _, parts = world(seed, n_visits, n_rows)
     X, y = np.concatenate([X for X, _ in parts]), np.concatenate([y for _, y in parts])
     ensemble = LongTermMemoryClassifier(models, random_state=seed, **feedback)
     ensemble.partial_fit(X[:1], y[:1], classes=[False, True])
@@ -53,25 +51,28 @@ def asked(seed: int, **feedback: Any) -> float:
     return float(np.mean(right))
 
 
-def alone(seed: int) -> float:
+def alone(seed: int, n_visits: int, n_rows: int) -> float:
     """Of the model that is best on the whole."""
-    models, _, parts = world(seed)
+    models, _, parts = world(seed, n_visits, n_rows)
     return max(float(np.mean([model.score(*part) for part in parts])) for _, model in models)
 
 
-def in_force(seed: int) -> float:
+def in_force(seed: int, n_visits: int, n_rows: int) -> float:
     """Of the good model of the kind that is there."""
-    models, visits, parts = world(seed)
+    models, visits, parts = world(seed, n_visits, n_rows)
     return float(np.mean([models[2 * kind][1].score(*part) for kind, part in zip(visits, parts, strict=True)]))
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--first-seed", type=int, default=100)
-    parser.add_argument("--jobs", type=int, default=2)
-    options = parser.parse_args()
-    ways: dict[str, tuple[int, Callable[[int], float]]] = {
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Seeds and rows."""
+    add_seeds(parser, 5, 100)
+    parser.add_argument("--visits", type=int, default=8, help="of each kind (default: %(default)s)")
+    parser.add_argument("--rows", type=int, default=250, help="a visit (default: %(default)s)")
+
+
+def run(report: Report, options: argparse.Namespace) -> None:
+    """The table."""
+    ways: dict[str, tuple[int, Callable[[int, int, int], float]]] = {
         "one a row": (1, partial(asked, feedback="bandit")),
         "two a row": (2, partial(asked, feedback="bandit", query=2)),
         "four a row": (4, partial(asked, feedback="bandit", query=4)),
@@ -80,18 +81,14 @@ def main() -> None:
         "best model alone": (1, alone),
         "the good model in force": (1, in_force),
     }
-    seeds = range(options.first_seed, options.first_seed + options.seeds)
+    seeds, size = seeds_of(options), (options.visits, options.rows)
     rows = []
     for name, (calls, way) in ways.items():
-        right = Parallel(n_jobs=options.jobs)(delayed(way)(seed) for seed in seeds)
-        rows.append([name, calls, f"{np.mean(right):.3f} ± {np.std(right, ddof=1) / np.sqrt(len(seeds)):.3f}"])
+        right = Parallel(n_jobs=options.jobs)(delayed(way)(seed, *size) for seed in seeds)
+        rows.append([name, calls, f"{np.mean(right):.3f} ± {standard_error(right):.3f}"])
     notes = [
-        "Eight frozen models, a logistic regression and a stump for each of four kinds of rows; 32 visits of 250 rows; "
-        f"5 % of the labels are wrong. Right answers, mean over seeds {seeds[0]} to {seeds[-1]}, with standard error.",
-        provenance(),
+        "Eight frozen models, a logistic regression and a stump for each of four kinds of rows; "
+        f"{4 * options.visits} visits of {options.rows} rows; "
+        f"5 % of the labels are wrong. Right answers, mean over {said(seeds)}, with standard error.",
     ]
-    print(save_table("bandits_models", ["asked", "calls a row", "right"], rows, notes))
-
-
-if __name__ == "__main__":
-    main()
+    report.table("bandits_models", ["asked", "calls a row", "right"], rows, notes)

@@ -1,0 +1,51 @@
+"""sktime's ensembles of forecasts, on tables of forecasts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+NOTE = (
+    "NormalHedge and NNLS are sktime's `NormalHedgeEnsemble` and `NNLSEnsemble`, run here on the same rows; a dash is "
+    "where one ended with an error."
+)
+
+
+def of_sktime(X: pd.DataFrame, y: pd.Series, loss: str, block: int = 1) -> dict[str, float]:
+    """Mean loss of each; nothing where sktime is absent, NaN where it fails."""
+    if find_spec("sktime") is None:
+        print("sktime's ensembles are left out, as sktime is not installed", flush=True)
+        return {}
+    from sktime.forecasting.online_learning import NNLSEnsemble, NormalHedgeEnsemble
+
+    of_one = np.abs if loss == "absolute" else np.square
+    made = {
+        # its rounds are charged with the loss of one forecast at a time
+        "NormalHedge of sktime": NormalHedgeEnsemble(
+            X.shape[1], loss_func=lambda forecast, truth: float(of_one(forecast[0] - truth[0]))
+        ),
+        "NNLS of sktime": NNLSEnsemble(X.shape[1]),
+    }
+    return {name: mean_loss(ensemble, X.to_numpy(), y.to_numpy(), of_one, block) for name, ensemble in made.items()}
+
+
+def mean_loss(ensemble: Any, X: np.ndarray, y: np.ndarray, of_one: Callable[..., Any], block: int) -> float:
+    """Of what is issued for a block of rows with the same weights, which are learned after it."""
+    errors = []
+    for start in range(0, len(y), block):
+        rows = slice(start, start + block)
+        errors.append(X[rows] @ ensemble.weights - y[rows])
+        try:
+            ensemble.update(X[rows].T, y[rows])
+        except (ValueError, RuntimeError):  # experts that tie, or weights that do not settle
+            return np.nan
+    return float(of_one(np.concatenate(errors)).mean())
+
+
+def shown(value: float, digits: int) -> str:
+    """A figure, or a dash."""
+    return "-" if np.isnan(value) else f"{value:.{digits}f}"
