@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from os import PathLike
 from typing import Any, Self
 from warnings import warn
 
@@ -65,7 +66,8 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
         max_pending: int = 10_000,
         n_jobs: int | None = None,
         random_state: Any = None,
-        record: int | None = None,
+        record: int | str | PathLike[str] | None = None,
+        verbose: int = 0,
     ) -> None:
         self.estimators = estimators
         self.algorithm = algorithm
@@ -81,6 +83,7 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.record = record
+        self.verbose = verbose
 
     # What the two define -----------------------------------------------------------------------------------------
 
@@ -185,6 +188,7 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
                 of_rows,
             )
             engine.note(reports)
+        engine.tell(at_the_end=True)
         return self
 
     def _partial_fit(self, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]) -> Self:
@@ -218,6 +222,7 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
         weights: Floats | None,
         issued: Issued | None = None,
     ) -> list[Report]:
+        engine.watcher.verbose = self.verbose
         with self._trusting(X):
             return engine.learn(X, y, targets, weights, models, self.n_jobs, issued)
 
