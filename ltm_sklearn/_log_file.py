@@ -57,6 +57,7 @@ class LogFile:
         self._run: str | None = None  #: by which the file is known for one's own; None: it has to be taken over
         self._known: tuple[int, int, int] | None = None  #: the file as it was left; None: it has to be written anew
         self._stride = self._n_complete = self._n_lines = 0  #: of what is in it
+        self._round = 0  #: the last one in it
         self._next = 0.0  #: the moment from which on it may be written again
         self._fails = self._stopped = False
 
@@ -116,16 +117,17 @@ class LogFile:
                 self._write(source, pulse)
 
     def _write(self, source: Source, pulse: Pulse) -> None:
-        if not len(source):
-            return
+        if not len(source) or (self._known is not None and self._round == pulse.round):
+            return  # there is nothing, or nothing new
         path = os.path.realpath(self.path)
         again = self._known is None or source.stride != self._stride or self._n_lines >= MOST_LINES
         if again or not self._append(path, source, pulse):
             self._replace(path, source, pulse)
+        self._round = pulse.round
 
     def _append(self, path: str, source: Source, pulse: Pulse) -> bool:
         """Add lines; False if the file is not as it was left."""
-        lines = _lines(source, self._n_complete, pulse)
+        items = source.items(self._n_complete)
         try:
             file = os.open(path, os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0))
         except FileNotFoundError:
@@ -133,8 +135,8 @@ class LogFile:
         try:
             if _identity(file) != self._known:
                 return False
-            _write_all(file, lines)
-            self._note(file, source, len(lines))
+            _write_all(file, _lines(items, pulse))
+            self._note(file, source.stride, items)
         finally:
             os.close(file)
         return True
@@ -147,12 +149,12 @@ class LogFile:
             raise NoLog(f"another estimator, or a copy, records to {path} now, in process {process}")
         run = self._run or uuid.uuid4().hex
         head = header_line({**self.about, "run": run, "process": os.getpid()})
-        lines = [head, *_lines(source, 0, pulse)]
+        items = source.items(0)
         beside = self._beside(path)
         file = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o666)
         try:
             try:
-                _write_all(file, lines)
+                _write_all(file, [head, *_lines(items, pulse)])
             finally:
                 os.close(file)
             os.replace(beside, path)
@@ -163,15 +165,16 @@ class LogFile:
         self._run = run
         file = os.open(path, os.O_RDONLY)
         try:
-            self._n_lines = 0
-            self._note(file, source, len(lines))
+            self._n_complete, self._n_lines = 0, 1
+            self._note(file, source.stride, items)
         finally:
             os.close(file)
 
-    def _note(self, file: int, source: Source, n_lines: int) -> None:
-        self._known, self._stride = _identity(file), source.stride
-        self._n_complete = len(source) - 1  # the last one may yet change
-        self._n_lines += n_lines
+    def _note(self, file: int, stride: int, items: list[tuple[Record, float, Any]]) -> None:
+        """What was written, and how it is in the file now."""
+        self._known, self._stride = _identity(file), stride
+        self._n_complete += len(items) - (items[-1][0].n_rounds < stride)  # the last one may yet change
+        self._n_lines += len(items)
 
     @staticmethod
     def _beside(path: str) -> str:
@@ -180,8 +183,8 @@ class LogFile:
         return os.path.join(folder, f".{name}.{os.getpid()}.{uuid.uuid4().hex[:8]}.part")
 
 
-def _lines(source: Source, start: int, pulse: Pulse) -> list[str]:
-    *others, (record, moment, when) = source.items(start)
+def _lines(items: list[tuple[Record, float, Any]], pulse: Pulse) -> list[str]:
+    *others, (record, moment, when) = items
     return [*(record_line(*item) for item in others), record_line(record, moment, when, pulse.now(moment))]
 
 

@@ -138,7 +138,7 @@ def _screen() -> Iterator[Callable[[RunLog, str], None]]:
 
         def show(log: RunLog, trouble: str) -> None:
             words = [*table(log, time.time()), *(["", trouble] if trouble else []), "", "Ctrl-C ends this view."]
-            live.update(Text("\n".join(words), no_wrap=True, overflow="ellipsis"), refresh=True)
+            live.update(Text("\n".join(words)), refresh=True)
 
         yield show
 
