@@ -3,8 +3,9 @@ Watching a live stream
 ======================
 
 A model that learns in production should be seen, not trusted blindly: is it still better than the plain mean of its
-experts, who leads, has it stopped? With ``record=`` and a path it keeps a log of bounded size, and any other process can
-draw the run from it while it goes on. Here two demands take turns, and the expert that is good returns with its own.
+experts, who leads, has it stopped? With ``record=`` and a path it keeps a log of bounded size, and any other process
+can draw the run from it while it goes on. Here two demands take turns, and the expert that is good returns with its
+own.
 """
 
 import logging
@@ -43,8 +44,8 @@ for demand in (weekday, holiday, weekday):
 
 # %%
 # Another process looks in. It needs the path, nothing else; ``LiveDisplay(log).watch()`` would draw it again every
-# second, in a window or a notebook, and ``watch(out="status.html")`` writes a page that loads itself anew. In a terminal
-# it is ``ltm-sklearn watch run.jsonl``.
+# second, in a window or a notebook, and ``watch(out="status.html")`` writes a page that loads itself anew. In a
+# terminal it is ``ltm-sklearn watch run.jsonl``.
 live = LiveDisplay.from_log(log)
 now = live.log_.now
 print(f"\nfrom the log: {now}\n")
