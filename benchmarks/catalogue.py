@@ -72,6 +72,14 @@ BENCHMARKS = [
         quick="--sweeps 1 --repeats 1 --experts 10 --late 20000",
     ),
     Benchmark(
+        "import_time",
+        "import_time",
+        "seconds that importing the package takes, beside scikit-learn",
+        "3 min",
+        ("river",),
+        quick="--repeats 1",
+    ),
+    Benchmark(
         "oracles", "oracles", "seconds that the best sequence of experts takes", "minutes", quick="--rows 500 1000"
     ),
     Benchmark(

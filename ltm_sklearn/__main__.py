@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from ._commands import demo, mixture
+from ._commands import demo, mixture, watch
 from ._version import __version__
 
 
@@ -17,7 +17,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--version", action="version", version=f"ltm_sklearn {__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
-    for command in (demo, mixture):
+    for command in (demo, mixture, watch):
         command.add_to(commands)
     options = parser.parse_args(arguments)
     options.arguments = list(sys.argv[1:] if arguments is None else arguments)

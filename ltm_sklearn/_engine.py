@@ -7,6 +7,7 @@ skins provide, and it holds everything that must survive between rounds, so that
 from __future__ import annotations
 
 import copy
+import time
 import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -18,10 +19,13 @@ from ._accounts import Accounts
 from ._asking import questions
 from ._attempts import Failure, attempt, attempt_to_learn, map_tasks
 from ._drawing import verdict_of
+from ._events import logger
 from ._history import History, Record
+from ._log_file import LogFile
 from ._models import Expert, Models
 from ._round import Issued, Report, Settled, mean_numbers
 from ._stack import Stack
+from ._watcher import Watcher
 from ._weighting import Verdict, Weighting, averaged, restrict_rows
 from .experts._validation import Floats
 from .losses._classes import ClassScore
@@ -64,8 +68,10 @@ class Engine:
         Whether an expert's error is raised, with everything as it was before the round; otherwise the expert sleeps.
     memory : Remembering or None
         Concept memory.
-    record : int or None
-        How many records of rounds to keep.
+    history : History or None
+        Of the rounds, if they are to be recorded.
+    log : LogFile or None
+        In which the history is mirrored.
     seed : int
         Of the draws, of "sample" or of those who are asked.
     """
@@ -78,7 +84,8 @@ class Engine:
         each_row: bool,
         raises: bool,
         memory: Remembering | None,
-        record: int | None,
+        history: History | None,
+        log: LogFile | None,
         seed: int,
     ) -> None:
         self.weighting = weighting
@@ -87,7 +94,8 @@ class Engine:
         self.each_row = each_row
         self.raises = raises
         self.memory = memory
-        self.history = None if record is None else History(record)
+        self.history = history
+        self.watcher = Watcher(history, log)
         self.seed = seed
         self.experts: list[Expert] = []
         self.accounts = Accounts(0)
@@ -268,9 +276,13 @@ class Engine:
 
     def warn(self, reports: list[Report]) -> None:
         """Warn of failures, unless that was done of late."""
-        for report in {report.key: report for report in reports}.values():
-            if self.n_rounds - self._reported.get(report.key, -QUIET_ROUNDS) >= QUIET_ROUNDS:
-                warnings.warn(report.message, ExpertWarning, stacklevel=5)
+        for report in self._news(reports):
+            warnings.warn(report.message, ExpertWarning, stacklevel=5)
+
+    def _news(self, reports: list[Report]) -> list[Report]:
+        """Those failures that were not reported of late, each once."""
+        different = {report.key: report for report in reports}
+        return [report for key, report in different.items() if key not in self._reported]
 
     # Learning ----------------------------------------------------------------------------------------------------
 
@@ -298,10 +310,11 @@ class Engine:
         score = copy.copy(self.score)
         score.observe(targets[row_weights > 0.0])
         # What may fail after the first update works on a copy.
-        copies = self.raises or (self.each_row and (score.uses_gradient or self.history is not None))
+        watched = self.history is not None or self.watcher.listens
+        copies = self.raises or (self.each_row and (score.uses_gradient or watched))
         copies = copies or issued.chances is not None
         weighting = self.weighting.copied() if copies else self.weighting
-        recorded = self.history is not None and bool(self.n_rounds or issued.awake.any())  # else nothing was issued
+        recorded = watched and bool(self.n_rounds or issued.awake.any())  # else nothing was issued
         mixture, lost, uniform = issued.mixture, np.nan, np.nan
         if recorded:
             if issued.all_were_asked:
@@ -323,32 +336,55 @@ class Engine:
         self.accounts.charge(settled.losses, settled.weights, n_rounds * settled.awake)
         if issued.chances is not None:
             self.accounts.pass_over(settled.weights, n_rounds * (1.0 - settled.awake))
-        if self.history is not None and recorded:
+        if recorded:
             played = settled.weights if self.each_row else issued.weights
-            self.history.add(
-                Record(
-                    self.n_rounds,
-                    n_rounds,
-                    lost,
-                    issued.named(played),
-                    issued.named(settled.losses, settled.awake > 0.0),
-                    self.n_rows,
-                    n_rows,
-                    uniform,
-                    *(mean_numbers(issued, mixture, targets, row_weights) if score.learns_range else ()),
-                )
+            record = Record(
+                self.n_rounds,
+                n_rounds,
+                lost,
+                issued.named(played),
+                issued.named(settled.losses, settled.awake > 0.0),
+                self.n_rows,
+                n_rows,
+                uniform,
+                *(mean_numbers(issued, mixture, targets, row_weights) if score.learns_range else ()),
             )
+            self._record(record, time.time())
         if self.memory is not None:
             told = Told(issued.predictions, issued.awake, settled.losses_of_live(issued))
             reports += self.remember(models, X, targets, told)
         self._teach_stack(issued, targets, row_weights)
         return reports
 
+    def _record(self, record: Record, moment: float) -> None:
+        if self.history is not None:
+            self.history.add(record, moment)
+        if self.watcher.listens:
+            self.watcher.see(record, moment)
+
     def note(self, reports: list[Report]) -> None:
-        """Warn of failures in a round, which must be complete: a warning may be made an error."""
+        """Tell of a round, which must be complete: a warning may be made an error."""
+        if self._reported:
+            self._note_recovered()
         if reports:
+            for report in self._news(reports):
+                logger.warning("row %d: %s", self.n_rows, report.message)
             self.warn(reports)
             self._reported.update({report.key: self.n_rounds for report in reports})
+        if self.watcher.has_news:
+            self.tell()
+
+    def _note_recovered(self) -> None:
+        for (expert, verb, error), last in list(self._reported.items()):
+            if self.n_rounds - last >= QUIET_ROUNDS:
+                del self._reported[expert, verb, error]
+                who = f"expert {expert}" if expert else "the memory"
+                logger.info("row %d: %s has not failed to %s for %d rounds", self.n_rows, who, verb, QUIET_ROUNDS)
+
+    def tell(self, at_the_end: bool = False) -> None:
+        """Let the watcher tell how the run stands."""
+        n_remembered = sum(expert.kind == "snapshot" for expert in self.experts)
+        self.watcher.tell(len(self.experts), n_remembered, at_the_end)
 
     def remember(self, models: Models, X: Any, targets: Any, told: Told) -> list[Report]:
         """Let the memory do what is due after a round."""

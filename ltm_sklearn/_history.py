@@ -32,21 +32,31 @@ class History:
         self.limit = limit
         self.stride = 1
         self.records: list[Record] = []
+        self.moments: list[float] = []  #: when the last round of each was complete, in seconds since 1970
         self._most_experts = 0
 
-    def add(self, record: Record) -> None:
+    def __len__(self) -> int:
+        return len(self.records)
+
+    def items(self, start: int) -> list[tuple[Record, float, Any]]:
+        """Records from ``start`` on, the moments when they were complete, and None for the time of their last rows."""
+        return [(record, at, None) for record, at in zip(self.records[start:], self.moments[start:], strict=True)]
+
+    def add(self, record: Record, moment: float) -> None:
         """Take in the next round."""
         self._most_experts = max(self._most_experts, len(record.weights))
         if self.records and self.records[-1].n_rounds < self.stride:
-            self.records[-1] = self._joined(self.records[-1], record)
+            self.records[-1], self.moments[-1] = self._joined(self.records[-1], record), moment
             return
         if len(self.records) == self.limit:
             pairs = [self.records[at : at + 2] for at in range(0, self.limit, 2)]
             self.records = [pair[0] if len(pair) == 1 else self._joined(*pair) for pair in pairs]
+            self.moments = [self.moments[min(at + 1, self.limit - 1)] for at in range(0, self.limit, 2)]
             self.stride *= 2
-            self.add(record)
+            self.add(record, moment)
             return
         self.records.append(record)
+        self.moments.append(moment)
 
     def _joined(self, first: Record, second: Record) -> Record:
         joined = _joined(first, second)

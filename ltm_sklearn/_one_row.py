@@ -46,7 +46,8 @@ def row_of(engine: Engine, models: RowModels) -> Any:
 
 
 def _new_row(engine: Engine, models: RowModels) -> Any:
-    plain = not engine.raises and engine.history is None and engine.combine == "average"
+    watched = engine.history is not None or engine.watcher.listens
+    plain = not engine.raises and not watched and engine.combine == "average"
     if kernel is None or not plain or not all(expert.trained for expert in engine.experts):
         return None
     if isinstance(engine.weighting, Drawing):

@@ -73,7 +73,7 @@ class Shown:
         """What was recorded: for each round, or each few neighbouring ones, the loss and the experts' weights."""
         engine = self._fitted("history_")
         if engine.history is None:
-            raise AttributeError("there is no history_ without record=, the number of records to keep")
+            raise AttributeError("there is no history_ without record=, the number of records to keep, or a file")
         return list(engine.history.records)
 
     def trace(self) -> Trace:

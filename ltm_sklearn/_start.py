@@ -8,11 +8,14 @@ from sklearn.base import clone
 
 from ._drawing import Drawing, fresh_bandit
 from ._engine import Engine
+from ._history import History
+from ._watcher import check_record, log_file, n_records
 from ._weighting import Weighting, weighting_of
 from .bandits import BanditAlgorithm
 from .experts import ExpertAlgorithm, LongTermMemory
 from .experts._validation import check_count, check_option
 from .losses._classes import ClassScore
+from .losses._names import loss_name
 from .losses._targets import TargetScore
 from .memory import Remembering, Snapshots
 
@@ -21,8 +24,7 @@ def check_shared_parameters(ensemble: Any) -> None:
     """Raise a ValueError that names a parameter outside its domain."""
     check_option("combine", ensemble.combine, ("average", "leader", "sample"))
     check_option("on_error", ensemble.on_error, ("warn", "raise"))
-    if ensemble.record is not None:
-        check_count("record", ensemble.record)
+    check_record(ensemble.record)
     if not (ensemble.memory is None or ensemble.memory == "auto" or isinstance(ensemble.memory, Snapshots)):
         raise ValueError(f"memory={ensemble.memory!r} is neither 'auto', None nor Snapshots(...)")
     check_option("feedback", ensemble.feedback, ("full", "bandit"))
@@ -87,7 +89,8 @@ def fresh_engine(ensemble: Any, score: ClassScore | TargetScore, each_row: bool,
         each_row,
         ensemble.on_error == "raise",
         None if memory is None else Remembering(clone(memory)),
-        ensemble.record,
+        None if ensemble.record is None else History(n_records(ensemble.record)),
+        log_file(ensemble, loss_name(score.loss)),
         seed,
     )
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from ._accounts import Accounts
+from ._events import logger
 from ._models import Expert, Models
 from ._recent import Recent
 from .experts._validation import Floats, check_count, check_number
@@ -216,6 +217,8 @@ class Remembering:
         if not learners:
             return
         best = pool.experts[min(learners, key=lately.__getitem__)]
+        if alarm:
+            logger.info("row %d: alarm: the loss of the learners has risen", pool.n_rows)
         if alarm or is_due:
             from_ring = alarm and self.ring
             source, model = self.ring[0] if from_ring else (best.source, models.copy(best.model))
@@ -257,7 +260,12 @@ class Remembering:
         twin = self._twin(snapshots, models, score, source, model)
         if twin is not None:
             expert, better = twin
-            if better:
+            if not better:
+                logger.info("row %d: no snapshot of %r: %s is as good", pool.n_rows, source, expert.name)
+            else:
+                logger.info(
+                    "row %d: snapshot %s in the place of %s, with which it agrees", pool.n_rows, name, expert.name
+                )
                 pool.seat(expert, model, trained=True)  # with the weight, and the past, of the old one
                 expert.name = name
                 self.recent.forget(expert)
@@ -266,7 +274,10 @@ class Remembering:
         if len(snapshots) >= self.parameters.max_size:
             grown = [expert for expert in snapshots if pool.n_rows - expert.joined >= 2 * self._rows()]
             weights = dict(zip(pool.experts, pool.accounts.mean_weights().tolist(), strict=True))
-            pool.dismiss(min(grown or snapshots, key=weights.__getitem__))
+            least = min(grown or snapshots, key=weights.__getitem__)
+            logger.info("row %d: %s is given up: mean weight %.2g", pool.n_rows, least.name, weights[least])
+            pool.dismiss(least)
+        logger.info("row %d: snapshot %s", pool.n_rows, name)
         pool.admit(Expert(name, source, "snapshot", model, pool.n_rows, trained=True))
         self.follow(pool)
 

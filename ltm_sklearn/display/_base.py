@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from os import PathLike
 from typing import Any, Self
 
+from .._run_log import read_log
 from .._trace import Trace, end_of
 from ._axes import axes_of
 from ._look import Look
@@ -44,6 +46,19 @@ class TraceDisplay(ABC):
             None: a new figure.
         """
         return cls(recorded_in(result, model)).plot(ax=ax)
+
+    @classmethod
+    def from_log(cls, path: str | PathLike[str], *, ax: Any = None) -> Self:
+        """Draw a run from its log, in any process, while it goes on or afterwards.
+
+        Parameters
+        ----------
+        path : str or path
+            What was given to the estimator as ``record=``.
+        ax : matplotlib Axes, optional
+            None: a new figure.
+        """
+        return cls(read_log(path).trace()).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw it.

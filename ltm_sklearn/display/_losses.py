@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from os import PathLike
 from typing import Any, Self
 
 import numpy as np
 
+from .._run_log import read_log
 from .._trace import Trace
 from ..evaluation import oracles
 from ..experts._validation import Floats
@@ -101,17 +103,31 @@ class CumulativeLossDisplay(TraceDisplay):
         trace = recorded_in(result, model)
         return cls(trace, best_sequences(trace, switches)).plot(ax=ax)
 
+    @classmethod
+    def from_log(cls, path: str | PathLike[str], *, switches: Sequence[int] = (), ax: Any = None) -> Self:
+        """Draw a run from its log, in any process, while it goes on or afterwards.
+
+        Parameters
+        ----------
+        path : str or path
+            What was given to the estimator as ``record=``.
+        switches : sequence of int, default=()
+            Show regret also against the best sequences of experts, in hindsight, with at most so many switches.
+        ax : matplotlib Axes, optional
+            None: a new figure.
+        """
+        trace = read_log(path).trace()
+        return cls(trace, best_sequences(trace, switches)).plot(ax=ax)
+
     def _size(self) -> tuple[float, float]:
         return 9.0, 5.5
 
     def _draw(self, ax: Any, look: Look) -> None:
         trace = self.trace
         self.regret_ax_ = split(ax, (3, 2), below=True)
-        charged = np.where(np.isnan(trace.losses), trace.loss[:, np.newaxis], trace.losses)
+        charged = charged_losses(trace)
         mixture, of_experts = self._summed(trace.loss), self._summed(charged)
-        awake = (~np.isnan(trace.losses) * trace.counts[:, np.newaxis]).sum(axis=0)
-        often = 2 * awake >= min(2 * awake.max(), trace.counts.sum())  # one that was there for a moment proves little
-        best = int(np.where(often, of_experts[-1], np.inf).argmin())
+        best = best_expert(trace)
         chosen = _picked(len(trace.ends))
         at = edges(trace)[chosen]
         self.lines_ = {}
@@ -169,6 +185,19 @@ class CumulativeLossDisplay(TraceDisplay):
         others = [lines[expert_called(self.trace.names[look.others[0]])]] if look.others else []
         legend(ax, [*first, *(lines[expert_called(self.trace.names[expert])] for expert in look.named), *others])
         legend(below, list(self.regret_lines_.values()), "mixture against")
+
+
+def charged_losses(trace: Trace) -> Floats:
+    """Of each expert, (R, K); while it sleeps, what the mixture lost."""
+    return np.where(np.isnan(trace.losses), trace.loss[:, np.newaxis], trace.losses)
+
+
+def best_expert(trace: Trace) -> int:
+    """The one that lost least, of those that were awake in half of the rows, if there are any."""
+    total = (trace.counts[:, np.newaxis] * charged_losses(trace)).sum(axis=0)
+    awake = (~np.isnan(trace.losses) * trace.counts[:, np.newaxis]).sum(axis=0)
+    often = 2 * awake >= min(2 * awake.max(), trace.counts.sum())  # one that was there for a moment proves little
+    return int(np.where(often, total, np.inf).argmin())
 
 
 def best_sequences(trace: Trace, switches: Sequence[int]) -> dict[str, Floats]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from os import PathLike
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._run_log import read_log
 from .._trace import Trace
 from ..evaluation import oracles
 from ..evaluation.oracles import MemoryCurve
@@ -135,6 +137,23 @@ class MemoryCurveDisplay:
             None: a new figure.
         """
         return cls._from_trace(recorded_in(result, model), max_switches, max_distinct, ax)
+
+    @classmethod
+    def from_log(
+        cls, path: str | PathLike[str], *, max_switches: int = 50, max_distinct: int = 3, ax: Any = None
+    ) -> Self:
+        """Draw the curve of a run from its log, while that holds every row.
+
+        Parameters
+        ----------
+        path : str or path
+            What was given to the estimator as ``record=``.
+        max_switches, max_distinct : int
+            How far the curve goes.
+        ax : matplotlib Axes, optional
+            None: a new figure.
+        """
+        return cls._from_trace(read_log(path).trace(), max_switches, max_distinct, ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw it.

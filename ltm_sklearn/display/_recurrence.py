@@ -35,11 +35,11 @@ class RecurrenceDisplay(TraceDisplay):
     """
 
     def _size(self) -> tuple[float, float]:
-        return 9.0, height_of_rows(len(_firsts(_leaders(to_draw(self.trace)))) + 2)
+        return 9.0, height_of_rows(len(_firsts(leaders_of(to_draw(self.trace)))) + 2)
 
     def _draw(self, ax: Any, look: Look) -> None:
         trace = to_draw(self.trace)
-        at, leaders = edges(trace), _leaders(trace)
+        at, leaders = edges(trace), leaders_of(trace)
         rows = _firsts(leaders)
         n_shown = rows_that_fit(ax, len(rows))
         if n_shown < len(rows):  # those that lead longest have rows
@@ -69,7 +69,7 @@ class RecurrenceDisplay(TraceDisplay):
         ax.set_title("Who leads when")
 
 
-def _leaders(trace: Trace) -> NDArray[np.intp]:
+def leaders_of(trace: Trace) -> NDArray[np.intp]:
     """The weightiest expert of each record; -1 where none has any weight."""
     leaders = trace.weights.argmax(axis=1)
     return np.where(trace.weights.max(axis=1) > 0.0, leaders, -1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from os import PathLike
 from typing import Any, Self
 from warnings import warn
 
@@ -66,7 +67,8 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
         max_pending: int = 10_000,
         n_jobs: int | None = None,
         random_state: Any = None,
-        record: int | None = None,
+        record: int | str | PathLike[str] | None = None,
+        verbose: int = 0,
     ) -> None:
         self.estimators = estimators
         self.algorithm = algorithm
@@ -82,6 +84,7 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.record = record
+        self.verbose = verbose
 
     # What the two define -----------------------------------------------------------------------------------------
 
@@ -186,6 +189,7 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
                 of_rows,
             )
             engine.note(reports)
+        engine.tell(at_the_end=True)
         return self
 
     def _partial_fit(self, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]) -> Self:
@@ -219,6 +223,7 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
         weights: Floats | None,
         issued: Issued | None = None,
     ) -> list[Report]:
+        engine.watcher.verbose = self.verbose
         with self._trusting(X):
             return engine.learn(X, y, targets, weights, models, self.n_jobs, issued)
 

@@ -67,8 +67,13 @@ class LongTermMemoryClassifier(ClassifierMixin, LongTermMemoryEnsemble):
     random_state : int, RandomState or None, default=None
         Seeds the draws, of ``combine="sample"`` and of whom to ask, and the default pool. Experts of your own have
         seeds of their own.
-    record : int, optional
-        Keep at most this many records in ``history_``; on a longer stream neighbouring rounds are averaged.
+    record : int or path, optional
+        Keep at most this many records in ``history_``; on a longer stream neighbouring rounds are averaged. A path:
+        keep 1,000, and mirror them in this file, where other processes can follow the run (see the guide's page on
+        monitoring).
+    verbose : int, default=0
+        1: print a line on how the run stands when its rounds have doubled since the last line, or a minute has passed;
+        2: after each round.
 
     Attributes
     ----------

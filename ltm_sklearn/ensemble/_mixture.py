@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import deepcopy
+from os import PathLike
+from time import time as now
 from typing import Any, Self
 
 import numpy as np
@@ -12,8 +14,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._cells import may_fail
 from .._council import Council
-from .._panel import Issued, Panel, Table, plain_mean
+from .._events import logger
+from .._panel import Issued, Panel, Table
 from .._tape import Tape
+from .._watcher import Watcher, log_file, n_records
 from ..experts import ExpertAlgorithm
 from ..experts._base import normalise
 from ..experts._validation import Floats, check_prior
@@ -22,6 +26,7 @@ from ..losses._numbers import OutputLosses
 from ._forecasts import Reader, Reading
 from ._mixture_parameters import check_mixture
 from ._mixture_shown import MixtureShown
+from ._mixture_watch import TapeSource, rows_to_record, show_rows
 from ._validation import unchanged_on_error
 
 
@@ -68,11 +73,15 @@ class ExpertMixture(MixtureShown, MultiOutputMixin, RegressorMixin, BaseEstimato
         in common can be corrected.
     prior : array-like of shape (n_experts,) or dict, optional
         Weights to begin with, by column or by name; None: all the same.
-    record : int, optional
+    record : int or path, optional
         Keep at most this many records for pictures and :meth:`summary`; where there are more rows, neighbouring ones
-        are averaged.
+        are averaged. A path, where there are no ``series``: keep 1,000, and mirror them in this file, where other
+        processes can follow the run (see the guide's page on monitoring).
     n_jobs : int, optional
         Series side by side, in threads.
+    verbose : int, default=0
+        1: print a line on how the run stands when its rows have doubled since the last line, or a minute has passed;
+        2: after each call.
 
     Attributes
     ----------
@@ -132,8 +141,9 @@ class ExpertMixture(MixtureShown, MultiOutputMixin, RegressorMixin, BaseEstimato
         shared: bool = False,
         bias: bool = False,
         prior: Any = None,
-        record: int | None = None,
+        record: int | str | PathLike[str] | None = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self.algorithm = algorithm
         self.loss = loss
@@ -150,6 +160,7 @@ class ExpertMixture(MixtureShown, MultiOutputMixin, RegressorMixin, BaseEstimato
         self.prior = prior
         self.record = record
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     # Learning -----------------------------------------------------------------------------------------------------
 
@@ -171,9 +182,11 @@ class ExpertMixture(MixtureShown, MultiOutputMixin, RegressorMixin, BaseEstimato
         self
         """
         with unchanged_on_error(self):
-            for name in ("_panel", "_known", "_tapes", "feature_names_in_"):
+            for name in ("_panel", "_known", "_tapes", "_watcher", "feature_names_in_"):
                 self.__dict__.pop(name, None)
-            return self._learn(X, y, sample_weight, awake, history=True)
+            self._learn(X, y, sample_weight, awake, history=True)
+        self._watcher.tell(self._panel.n_experts, 0, at_the_end=True)
+        return self
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, awake: Any = None) -> Self:
         """Learn rows whose targets have come, in the order of time.
@@ -193,9 +206,11 @@ class ExpertMixture(MixtureShown, MultiOutputMixin, RegressorMixin, BaseEstimato
         self
         """
         with unchanged_on_error(self):
-            return self._learn(X, y, sample_weight, awake, history=False)
+            self._learn(X, y, sample_weight, awake, history=False)
+        self._watcher.tell(self._panel.n_experts, 0)
+        return self
 
-    def _learn(self, X: Any, y: Any, sample_weight: Any, awake: Any, history: bool) -> Self:
+    def _learn(self, X: Any, y: Any, sample_weight: Any, awake: Any, history: bool) -> None:
         first = not hasattr(self, "_panel")
         if first:
             check_mixture(self)
@@ -204,6 +219,8 @@ class ExpertMixture(MixtureShown, MultiOutputMixin, RegressorMixin, BaseEstimato
         if history:
             reader.check_history(reading, self.lag)
         panel = self._new_panel(reading) if first else self._panel
+        watcher = Watcher(TapeSource(), log_file(self, self._loss_name())) if first else self._watcher
+        watcher.verbose = self.verbose
         if not first and (may_fail(self.algorithm, panel.losses) or len(reading.vocabulary.experts) > panel.n_experts):
             panel = deepcopy(panel)  # it would be half changed if the algorithm or the loss raised an error
         tapes = {} if first else self._tapes
@@ -214,11 +231,13 @@ class ExpertMixture(MixtureShown, MultiOutputMixin, RegressorMixin, BaseEstimato
             panel.add_expert()
             for tape in tapes.values():
                 tape.add_expert()
-        issued = panel.learn(reading.table, with_weights=self.record is not None, n_jobs=self.n_jobs)
-        self._panel, self._known, self._tapes = panel, reading.vocabulary, tapes
-        if self.record is not None:
-            self._tape(reading, issued)
-        return self
+        watched = self.record is not None or watcher.listens
+        issued = panel.learn(reading.table, with_weights=watched, n_jobs=self.n_jobs)
+        self._panel, self._known, self._tapes, self._watcher = panel, reading.vocabulary, tapes, watcher
+        if new:
+            logger.info("row %d: new experts %s", self.n_samples_seen_, reading.vocabulary.experts[-new:])
+        if watched:
+            self._record(reading, issued)
 
     def _new_panel(self, reading: Reading) -> Panel:
         known = reading.vocabulary
@@ -335,40 +354,24 @@ class ExpertMixture(MixtureShown, MultiOutputMixin, RegressorMixin, BaseEstimato
         assert weights is not None
         return weights[:, 2:] if self.bias else weights
 
-    def _tape(self, reading: Reading, issued: Issued) -> None:
-        """Record rows, series by series."""
-        table = reading.table
-        forecasts, y = table.forecasts, table.targets
-        n_rows, n_experts, n_outputs = forecasts.shape
-        losses = self._panel.losses
-        outputs = np.tile(np.arange(n_outputs), n_rows) if n_outputs > 1 else None
-        awake = ~np.isnan(forecasts)
-        if table.awake is not None:
-            awake &= (table.awake > 0.0)[:, :, np.newaxis]
-        means = plain_mean(forecasts, table.awake)
-        said = np.where(awake, forecasts, means[:, np.newaxis])
-
-        def lost(values: Floats) -> Floats:
-            return losses.of(y.ravel(), np.ascontiguousarray(values).ravel(), outputs).reshape(y.shape)
-
-        rows = {
-            "weights": self._of_table(issued.weights),
-            "forecasts": np.where(awake, forecasts, 0.0),
-            "awake": awake.astype(np.float64),
-            "losses": np.stack([lost(said[:, at]) for at in range(n_experts)], axis=1) * awake,
-            "targets": y,
-            "predictions": issued.predictions,
-            "loss": lost(issued.predictions),
-            "uniform": lost(means),
-        }
+    def _record(self, reading: Reading, issued: Issued) -> None:
+        """Record rows, series by series, and let the watcher see them."""
+        table, watcher = reading.table, self._watcher
+        rows = rows_to_record(table, self._panel.losses, self._of_table(issued.weights), issued.predictions)
+        names = [str(name) for name in self._known.experts]
+        if watcher.listens:
+            show_rows(watcher, rows, names, self.n_samples_seen_ - len(table.targets))
+        if self.record is None:
+            return
         order = np.argsort(table.series, kind="stable")
         first = np.flatnonzero(np.diff(table.series[order], prepend=-1))
         for here in np.split(order, first[1:]):
             series = int(table.series[here[0]])
             if series not in self._tapes:
-                self._tapes[series] = Tape(self.record or 1, n_experts, n_outputs)
+                self._tapes[series] = Tape(n_records(self.record), len(names), table.targets.shape[1])
             times = None if reading.times is None else reading.times[here]
-            self._tapes[series].add({name: values[here] for name, values in rows.items()}, times)
+            self._tapes[series].add({name: values[here] for name, values in rows.items()}, times, now())
+        watcher.source.tape, watcher.source.names = self._tapes[0], names
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_panel")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
 
+from .._watcher import check_record, check_verbose
 from ..experts import ExpertAlgorithm
 from ..experts._validation import as_floats, check_count, check_number, check_option
 from ..losses import LOSSES
@@ -38,8 +40,12 @@ def check_mixture(mixture: Any) -> None:
         check_count("block", mixture.block, MOST_ROWS)
     if mixture.pooled and mixture.group is None:
         raise ValueError("pooled=True is for groups: give group, a column")
-    if mixture.record is not None:
-        check_count("record", mixture.record)
+    check_record(mixture.record)
+    if isinstance(mixture.record, str | os.PathLike) and mixture.series is not None:
+        raise ValueError(
+            f"record={mixture.record!r}: a file is for one series; with series= give the number of records"
+        )
+    check_verbose(mixture.verbose)
     if mixture.n_jobs is not None and (not isinstance(mixture.n_jobs, int | np.integer) or mixture.n_jobs == 0):
         raise ValueError(f"n_jobs={mixture.n_jobs!r} is neither None nor a whole number other than 0")
     special = [name for name in (mixture.series, mixture.group, mixture.time) if name is not None]

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._panel import Panel
 from .._tape import Tape
 from .._trace import Trace
+from .._watcher import Watcher
 from ..experts._validation import Floats
 from ..losses._names import loss_name
 from ._forecasts import Vocabulary
@@ -22,11 +23,12 @@ class MixtureShown:
     _panel: Panel
     _known: Vocabulary
     _tapes: dict[int, Tape]  #: by series
+    _watcher: Watcher
     bias: bool
     loss: Any
     pooled: bool
     quantiles: Any
-    record: int | None
+    record: Any
     series: str | None
     shared: bool
 

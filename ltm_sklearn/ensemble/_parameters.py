@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from .._start import check_query, check_shared_parameters
+from .._watcher import check_verbose
 from ..experts._validation import check_count, check_option
 from ._from_river import as_sklearn_model
 from ._validation import is_frozen
@@ -22,6 +23,7 @@ def check_parameters(ensemble: Any) -> None:
     check_option("rounds", ensemble.rounds, ("batch", "row"))
     check_count("batch_size", ensemble.batch_size)
     check_count("max_pending", ensemble.max_pending)
+    check_verbose(ensemble.verbose)
     if ensemble.n_jobs is not None and (not isinstance(ensemble.n_jobs, int | np.integer) or ensemble.n_jobs == 0):
         raise ValueError(f"n_jobs={ensemble.n_jobs!r} is neither None nor a whole number other than 0")
     try:

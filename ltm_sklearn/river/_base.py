@@ -6,6 +6,7 @@ import copy
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Hashable, Iterable
+from os import PathLike
 from typing import Any, Self
 
 import numpy as np
@@ -51,7 +52,7 @@ class RiverEnsemble(Shown, base.Ensemble):
         memory: Snapshots | str | None = "auto",
         on_error: str = "warn",
         max_pending: int = 10_000,
-        record: int | None = None,
+        record: int | str | PathLike[str] | None = None,
         seed: int | None = None,
         feedback: str = "full",
         query: int = 1,
@@ -168,7 +169,7 @@ class RiverEnsemble(Shown, base.Ensemble):
         self._note(reports)
 
     def _note(self, reports: list[Report]) -> None:
-        if reports:
+        if hasattr(self, "_engine"):  # else there was no row with any weight yet
             self._engine.note(reports)
 
     def learn_many(self, X: Any, y: Any, w: Any = None) -> None:

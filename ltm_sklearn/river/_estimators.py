@@ -46,7 +46,8 @@ class LongTermMemoryClassifier(RiverEnsemble, base.MiniBatchClassifier):
     max_pending
         How many predicted ids may wait for their target; beyond it those that have waited longest are given up.
     record
-        How many records of rounds to keep in `history_`.
+        How many records of rounds to keep in `history_`; or the path of a file in which they are mirrored, 1,000 of
+        them, so that other processes can follow the run.
     seed
         Of the draws, of `combine="sample"` and of whom to ask.
     feedback
@@ -201,7 +202,8 @@ class LongTermMemoryRegressor(RiverEnsemble, base.MiniBatchRegressor):
     max_pending
         How many predicted ids may wait for their target; beyond it those that have waited longest are given up.
     record
-        How many records of rounds to keep in `history_`.
+        How many records of rounds to keep in `history_`; or the path of a file in which they are mirrored, 1,000 of
+        them, so that other processes can follow the run.
     seed
         Of the draws, of `combine="sample"` and of whom to ask.
     feedback

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Self
 
@@ -11,6 +10,7 @@ import numpy as np
 from river import base, time_series
 
 from .._engine import INFANCY, QUIET_ROUNDS, ExpertWarning
+from .._events import warn_of
 from .._outlook import Outlook, check_weighing
 from ..experts import ExpertAlgorithm
 from ..experts._validation import Floats, check_count
@@ -150,7 +150,7 @@ class LongTermMemoryForecaster(base.Ensemble, time_series.base.Forecaster):
         now, last = state.outlook.n_seen, state.warned.get((name, verb, kind))
         state.warned[name, verb, kind] = now
         if last is None or now - last >= QUIET_ROUNDS:
-            warnings.warn(f"expert {name!r} could not {verb} and slept: {kind}: {error}", ExpertWarning, stacklevel=4)
+            warn_of(f"expert {name!r} could not {verb} and slept: {kind}: {error}", ExpertWarning, stacklevel=4)
 
     def _started(self) -> _State:
         if not hasattr(self, "_state"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -12,6 +11,7 @@ from sktime.forecasting.base import ForecastingHorizon
 from sktime.forecasting.base._meta import _HeterogenousEnsembleForecaster
 
 from .._engine import ExpertWarning
+from .._events import warn_of
 from .._outlook import Outlook, check_weighing
 from ..experts import ExpertAlgorithm
 from ..experts._validation import Floats
@@ -177,7 +177,7 @@ class LongTermMemoryForecaster(_HeterogenousEnsembleForecaster):
             raise next(iter(failures.values()))
         for name, failure in failures.items():
             message = f"expert {name!r} could not {verb} and slept: {type(failure).__name__}: {failure}"
-            warnings.warn(message, ExpertWarning, stacklevel=5)
+            warn_of(message, ExpertWarning, stacklevel=5)
         return answers
 
     @property

@@ -1,0 +1,176 @@
+"""Lines for a person, and events on the standard logger."""
+
+import logging
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from sklearn.linear_model import SGDRegressor
+
+from ltm_sklearn import ExpertMixture, LongTermMemoryRegressor, Snapshots, _watcher
+from ltm_sklearn._engine import QUIET_ROUNDS
+from ltm_sklearn._history import Record
+from ltm_sklearn._pulse import Now, Pulse, pace_called
+
+
+def rows(n_rows=10, seed=0):
+    X = np.random.default_rng(seed).normal(size=(n_rows, 2))
+    return X, X @ [1.0, -1.0]
+
+
+def regressor(**parameters):
+    return LongTermMemoryRegressor([("sgd", SGDRegressor(random_state=0))], **parameters)
+
+
+def test_a_line_says_how_the_run_stands():
+    now = Now(12_400, 1240, 0.1124, 0.1452, "bayes@3", 0.61, 11_580, 7, 4, 310.2)
+    assert str(now) == (
+        "row 12,400 (1,240 rounds): loss 0.112, plain mean 0.145, led by bayes@3 (61%) for 820 rows, 7 experts, "
+        "4 remembered, 310 rows/s"
+    )
+    short = now._replace(round=12_400, uniform=np.nan, since=12_399, experts=1, remembered=0, pace=np.nan)
+    assert str(short) == "row 12,400: loss 0.112, led by bayes@3 (61%) for 1 row, 1 expert"
+    assert [pace_called(pace) for pace in (12_345.0, 2.5, 0.5, 0.001)] == [
+        "12,345 rows/s",
+        "2.5 rows/s",
+        "30 rows/min",
+        "3.6 rows/h",
+    ]
+
+
+def test_the_pulse_averages_the_last_rounds_and_knows_since_when_one_leads():
+    pulse = Pulse()
+    for at in range(1, 301):
+        weights = {"a": 0.8, "b": 0.2} if at <= 120 else {"a": 0.3, "b": 0.7}
+        pulse.add(Record(at, 1, float(at <= 150), weights, {}, 10 * at, 10, 2.0), 100.0 + at)
+    now = pulse.now(400.0)
+    assert (now.loss, now.uniform, now.leader, now.share, now.since) == (0.0, 2.0, "b", 0.7, 1200)
+    assert now.pace == pytest.approx(10.0)
+    pulse.add(Record(301, 1, 1.0, {"a": 0.3, "b": 0.7}, {}, 3010, 10, 2.0), 401.0)
+    assert pulse.now(401.0).loss == pytest.approx(0.01)
+
+
+def test_lines_come_when_rounds_have_doubled_or_a_minute_has_passed(capsys, monkeypatch):
+    clock = [1000.0]
+    monkeypatch.setattr(_watcher.time, "monotonic", lambda: clock[0])
+    model = regressor(verbose=1, memory=None)
+    for seed in range(40):
+        model.partial_fit(*rows(seed=seed))
+    told = [int(line.split()[1]) for line in capsys.readouterr().out.splitlines()]
+    assert told == [20, 40, 80, 160, 320]  # the first round is not predicted by anyone
+    model.partial_fit(*rows())
+    assert capsys.readouterr().out == ""
+    clock[0] += 61.0
+    model.partial_fit(*rows())
+    assert capsys.readouterr().out.startswith("row 420 (42 rounds): loss ")
+
+
+def test_verbose_two_prints_each_round_and_none_nothing(capsys):
+    for verbose, n_lines in ((0, 0), (2, 5), (True, 3)):
+        regressor(verbose=verbose, batch_size=10).fit(*rows(60))
+        assert len(capsys.readouterr().out.splitlines()) == n_lines
+    model = regressor().partial_fit(*rows())
+    model.set_params(verbose=2).partial_fit(*rows())
+    assert "led by" in capsys.readouterr().out
+
+
+def test_a_mixture_has_lines_too(capsys):
+    X, y = rows(200)
+    mixture = ExpertMixture(verbose=1).fit(X, y)
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.startswith("row 200: loss ")
+    assert "2 experts" in line
+    mixture.partial_fit(X, y)
+    mixture.partial_fit(X[:5], y[:5])
+    assert [line.split(":")[0] for line in capsys.readouterr().out.splitlines()] == ["row 400"]
+
+
+def test_what_is_learned_does_not_depend_on_verbose(capsys):
+    quiet, loud = regressor(batch_size=10).fit(*rows(500)), regressor(batch_size=10, verbose=2).fit(*rows(500))
+    np.testing.assert_array_equal(quiet.predict(rows()[0]), loud.predict(rows()[0]))
+    with pytest.raises(AttributeError, match="no history_"):
+        loud.history_  # noqa: B018
+    assert len(capsys.readouterr().out.splitlines()) == 49
+
+
+@pytest.mark.parametrize("verbose", [-1, 0.5, "loud", None])
+def test_verbose_is_a_number(verbose):
+    for model in (regressor(verbose=verbose), ExpertMixture(verbose=verbose)):
+        with pytest.raises(ValueError, match=f"verbose={verbose!r}"):
+            model.fit(*rows())
+
+
+# Events -----------------------------------------------------------------------------------------------------------
+
+
+def test_what_the_memory_does_is_logged(caplog):
+    caplog.set_level(logging.INFO, logger="ltm_sklearn")
+    model = regressor(memory=Snapshots(every=20, max_size=2, merge=None, on_drift=False), batch_size=10).fit(*rows(80))
+    assert [record.getMessage() for record in caplog.records if "given up" not in record.getMessage()] == [
+        f"row {at}: snapshot sgd@{at}" for at in (20, 40, 60, 80)
+    ]
+    assert sum("is given up: mean weight" in record.getMessage() for record in caplog.records) == 2
+    caplog.clear()
+    model.set_params(memory=Snapshots(every=20, merge=0.0)).fit(*rows(200))
+    assert "in the place of sgd@" in caplog.text or "is as good" in caplog.text
+
+
+def test_an_alarm_is_logged(caplog):
+    caplog.set_level(logging.INFO, logger="ltm_sklearn")
+    model = regressor(memory=Snapshots(every=None), rounds="batch")
+    for seed in range(100):
+        X, y = rows(seed=seed)
+        model.partial_fit(X, y if seed < 60 else -5.0 * y)
+    alarms = [record.getMessage() for record in caplog.records if "alarm" in record.getMessage()]
+    assert alarms
+    assert 600 < int(alarms[0].split()[1].rstrip(":")) <= 700
+
+
+class Fails(SGDRegressor):
+    """In some rows."""
+
+    def predict(self, X):
+        if (X > 90.0).any():
+            raise ArithmeticError("too hot")
+        return super().predict(X)
+
+
+def test_a_failure_is_logged_once_and_so_is_that_it_is_over(caplog):
+    caplog.set_level(logging.INFO, logger="ltm_sklearn")
+    model = LongTermMemoryRegressor(
+        [("good", SGDRegressor(random_state=0)), ("bad", Fails(random_state=0))], memory=None, loss="absolute"
+    )
+    X, y = rows()
+    model.partial_fit(X, y)
+    hot = np.where(np.arange(10)[:, np.newaxis] == 3, 99.0, X)
+    with pytest.warns(UserWarning, match="'bad' could not predict and slept: ArithmeticError: too hot"):
+        model.partial_fit(hot, y)
+    model.partial_fit(hot, y)
+    for _ in range(QUIET_ROUNDS + 5):
+        model.partial_fit(X[:1], y[:1])
+    assert [(record.levelname, record.getMessage()) for record in caplog.records] == [
+        ("WARNING", "row 20: expert 'bad' could not predict and slept: ArithmeticError: too hot"),
+        ("INFO", f"row {30 + QUIET_ROUNDS}: expert 'bad' has not failed to predict for {QUIET_ROUNDS} rounds"),
+    ]
+
+
+def test_newcomers_to_a_mixture_are_logged(caplog):
+    pandas = pytest.importorskip("pandas")
+    caplog.set_level(logging.INFO, logger="ltm_sklearn")
+    X, y = rows(40)
+    frame = pandas.DataFrame(X, columns=["a", "b"])
+    ExpertMixture().fit(frame[["a"]][:20], y[:20]).partial_fit(frame[20:], y[20:])
+    assert [record.getMessage() for record in caplog.records] == ["row 40: new experts ['b']"]
+
+
+def test_without_a_handler_nothing_is_shown():
+    script = (
+        "import logging, ltm_sklearn\n"
+        "logger = logging.getLogger('ltm_sklearn')\n"
+        "assert [type(handler) for handler in logger.handlers] == [logging.NullHandler]\n"
+        "assert logger.level == logging.NOTSET\n"
+        "logger.warning('not to be seen')\n"
+    )
+    run = subprocess.run([sys.executable, "-P", "-c", script], capture_output=True, text=True, check=True)
+    assert run.stdout == run.stderr == ""

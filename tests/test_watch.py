@@ -1,0 +1,231 @@
+"""Pictures of a run from its log, the live view, and the command ``watch``."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from sklearn.linear_model import SGDRegressor
+
+from ltm_sklearn import LongTermMemoryRegressor, display
+from ltm_sklearn.__main__ import main
+from ltm_sklearn._commands import watch
+from ltm_sklearn._run_log import read_log
+from ltm_sklearn.display import LiveDisplay, RunningLossDisplay
+from ltm_sklearn.display._live import ago, headlines
+
+pyplot = pytest.importorskip("matplotlib.pyplot")
+
+
+@pytest.fixture(autouse=True)
+def no_windows():
+    pyplot.switch_backend("Agg")
+    yield
+    pyplot.close("all")
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """A fitted model and its log."""
+    path = tmp_path_factory.mktemp("run") / "run.jsonl"
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1200, 2))
+    y = np.where(np.arange(1200) // 300 % 2 == 0, X @ [1.0, -1.0], X @ [-2.0, 1.0])
+    experts = [(f"sgd{at}", SGDRegressor(eta0=0.01 * at, random_state=0)) for at in (1, 3)]
+    return LongTermMemoryRegressor(experts, batch_size=10, record=path).fit(X, y), path
+
+
+@pytest.mark.parametrize(
+    "name", sorted(name for name in display.__all__ if name.endswith("Display") and name not in ("LiveDisplay",))
+)
+def test_every_picture_can_be_drawn_from_a_log(name, run):
+    model, path = run
+    kind = getattr(display, name)
+    if name == "MemoryCurveDisplay":
+        with pytest.raises(ValueError, match="only means of 10 rows"):
+            kind.from_log(path)
+        return
+    drawn = kind.from_log(path)
+    np.testing.assert_array_equal(drawn.trace.weights, kind.from_estimator(model).trace.weights)
+    figure, ax = pyplot.subplots()
+    assert kind.from_log(path, ax=ax).figure_ is figure
+
+
+def test_running_losses_are_means_of_the_records_before(run):
+    model, _ = run
+    drawn = RunningLossDisplay.from_estimator(model)
+    loss, counts = drawn.trace.loss, drawn.trace.counts
+    window = len(loss) // 20
+    expected = [
+        np.average(loss[max(at - window, 0) : at], weights=counts[max(at - window, 0) : at])
+        for at in range(1, len(loss) + 1)
+    ]
+    np.testing.assert_allclose(drawn.lines_["mixture"].get_ydata(), expected)
+    assert {*drawn.lines_} == {"mixture", "plain mean", "best expert"}
+
+
+def test_the_live_view_is_drawn_again_into_the_same_figure(run, tmp_path):
+    _, path = run
+    live = LiveDisplay.from_log(path)
+    figure, n_axes = live.figure_, len(live.figure_.axes)
+    assert live.plot().figure_ is figure
+    assert len(figure.axes) == n_axes
+    assert [type(each).__name__ for each in live.displays_] == [
+        "RunningLossDisplay",
+        "WeightStackDisplay",
+        "RecurrenceDisplay",
+    ]
+    assert figure.get_suptitle() == "\n".join(headlines(live.log_, time.time()))
+    words = headlines(live.log_, live.log_.moments[-1] + 3.0)
+    assert words[0].startswith("LongTermMemoryRegressor in run.jsonl: row 1,200 (120 rounds)")
+    assert words[0].endswith("last round 3 s ago")
+
+
+def test_the_live_view_is_written_as_picture_or_page_until_it_is_interrupted(run, tmp_path, monkeypatch):
+    _, path = run
+    live, naps = LiveDisplay(path), []
+
+    def nap(seconds):
+        naps.append(seconds)
+        if len(naps) == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("ltm_sklearn.display._live.time.sleep", nap)
+    live.watch(refresh=2.0, out=tmp_path / "page.html")
+    assert len(naps) == 2
+    page = (tmp_path / "page.html").read_text()
+    assert "<meta http-equiv='refresh' content='2'>" in page
+    assert "src='data:image/png;base64," in page
+    assert "http://" not in page.replace("http-equiv", "")
+    assert "https://" not in page
+    live.save(tmp_path / "page.png")
+    assert (tmp_path / "page.png").read_bytes().startswith(b"\x89PNG")
+    with pytest.raises(ValueError, match="neither a page nor a picture"):
+        live.save(tmp_path / "page.doc")
+    assert sorted(os.listdir(tmp_path)) == ["page.html", "page.png"]
+
+
+def test_without_a_window_there_must_be_a_file(run):
+    with pytest.raises(ValueError, match="no window to show it in: give out="):
+        LiveDisplay(run[1]).watch()
+
+
+def test_a_window_is_kept_up_to_date(run, monkeypatch):
+    shown = []
+
+    def pause(seconds):
+        shown.append(pyplot.gcf().get_suptitle())
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(pyplot, "get_backend", lambda: "qtagg")
+    monkeypatch.setattr(pyplot, "pause", pause)
+    LiveDisplay(run[1]).watch()
+    assert "row 1,200" in shown[0]
+
+
+def test_how_long_ago():
+    assert [ago(seconds) for seconds in (-1.0, 3.4, 300.0, 10_000.0, 300_000.0)] == [
+        "0 s ago",
+        "3 s ago",
+        "5 min ago",
+        "3 h ago",
+        "3 days ago",
+    ]
+
+
+# The command ------------------------------------------------------------------------------------------------------
+
+
+def test_watch_once_prints_how_the_run_stands(run, capsys):
+    model, path = run
+    assert main(["watch", str(path), "--once"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("run.jsonl: LongTermMemoryRegressor, squared loss, process ")
+    assert lines[1].startswith("row 1,200 (120 rounds): loss ")
+    assert lines[2].startswith("in all loss ")
+    assert lines[4].split() == ["expert", "weight", "mean", "loss", "led"]
+    last = model.history_[-1].weights
+    assert lines[5].split()[0] == max(last, key=last.get)
+    assert f"{max(last.values()):.0%}" in lines[5]
+
+
+def test_watch_writes_a_page(run, tmp_path, capsys):
+    assert main(["watch", str(run[1]), "--once", "--every", "5", "--out", str(tmp_path / "page.html")]) == 0
+    assert "content='5'" in (tmp_path / "page.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["nowhere.jsonl"], 1, "nowhere.jsonl"),
+        (["data.csv", "--once"], 1, "data.csv is no log of ltm_sklearn"),
+        (["run.jsonl", "--once", "--out", "page.doc"], 1, "neither a page nor a picture"),
+        (["run.jsonl", "--once", "--out", "nowhere/page.html"], 1, "there is no folder"),
+        (["run.jsonl", "--every", "0"], 2, "--every 0"),
+        (["run.jsonl", "--out", "run.jsonl"], 2, "is the log itself"),
+    ],
+)
+def test_watch_says_what_is_wrong(arguments, code, words, run, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "run.jsonl").write_bytes(run[1].read_bytes())
+    (tmp_path / "data.csv").write_text("a,b\n")
+    assert main(["watch", *arguments]) == code
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert words in said.err
+    assert len(said.err.splitlines()) == 1
+
+
+def test_watch_prints_a_line_when_rows_have_come_and_ends_with_an_interrupt(run, tmp_path, monkeypatch, capsys):
+    lines = run[1].read_text().splitlines(keepends=True)
+    path, naps = tmp_path / "run.jsonl", []
+    path.write_text("".join(lines[:-3]))
+
+    def nap(seconds):
+        naps.append(seconds)
+        if len(naps) == 2:
+            path.write_text("".join(lines))
+        elif len(naps) == 3:
+            path.unlink()
+        elif len(naps) == 4:
+            raise KeyboardInterrupt
+
+    log = read_log(path)
+    monkeypatch.setattr(watch.time, "sleep", nap)
+    assert main(["watch", str(path), "--every", "3"]) == 0
+    assert naps == [3.0] * 4
+    first, second, third = capsys.readouterr().out.splitlines()
+    assert (first, second) == (str(log.now), str(read_log(run[1]).now))
+    assert "No such file" in third
+
+
+def test_a_running_process_is_watched_from_another(tmp_path):
+    path = tmp_path / "run.jsonl"
+    stream = (
+        "import numpy as np, time\n"
+        "from sklearn.linear_model import SGDRegressor\n"
+        "from ltm_sklearn import LongTermMemoryRegressor\n"
+        f"model = LongTermMemoryRegressor([('sgd', SGDRegressor())], memory=None, record={str(path)!r})\n"
+        "X = np.ones((5, 2))\n"
+        "while True:\n"
+        "    model.partial_fit(X, X[:, 0]); time.sleep(0.01)\n"
+    )
+    with subprocess.Popen([sys.executable, "-P", "-c", stream]) as streaming:
+        try:
+            for _ in range(600):
+                if path.exists():
+                    break
+                time.sleep(0.05)
+            command = [sys.executable, "-P", "-m", "ltm_sklearn", "watch", str(path), "--every", "0.1"]
+            with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as watching:
+                seen = [watching.stdout.readline() for _ in range(3)]
+                watching.send_signal(signal.SIGINT)
+                _, errors = watching.communicate(timeout=60)
+        finally:
+            streaming.kill()
+    rows = [int(line.split()[1].replace(",", "")) for line in seen]
+    assert rows[0] < rows[1] < rows[2]
+    assert (watching.returncode, errors) == (0, "")
