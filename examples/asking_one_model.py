@@ -119,6 +119,7 @@ for at, kind in enumerate(visits):
 display.ax_.set(ylabel="probability")
 display.ax_.set_title("Whom it asks", pad=16)
 plt.show()
+# sphinx_gallery_thumbnail_number = 2
 
 # %%
 # To ask one or two models is the cheapest of the ways that are open. Which of the two depends on what a mistake

@@ -129,6 +129,7 @@ AverageLossDisplay.from_estimator(mixtures["mixture"], ax=right)
 mixture = mixtures["mixture, bias and hours"]
 print(mixture.predict(forecasts[-24:]).round(1))
 plt.show()
+# sphinx_gallery_thumbnail_number = 2
 
 # %%
 # Every mixture is far better than the plain mean and than the best single forecaster. The ones with memory move

@@ -55,7 +55,7 @@ print(PolynomialWeights().update([0.0, 1.0, 0.5]).weights())
 # every expert a confidence that is learned on the way, and leaves it to yours to weight those that are confident.
 
 rng = np.random.default_rng(0)
-n_phases, length = 20, 500
+n_phases, length = 12, 500
 good = np.repeat(np.arange(n_phases) % 3 * 2 + 1, length)
 losses = rng.random((len(good), 8))
 losses[np.arange(len(good)), good] *= 0.4
@@ -85,8 +85,8 @@ ax.legend(frameon=False)
 # which three are good in turn. (``gradient=False`` charges each with its own error, so that a single one is to be
 # found and not a blend.) An algorithm of your own runs in Python, which takes a fraction of a millisecond a round.
 
-truth = rng.normal(size=3000).cumsum()
-turn = np.repeat(np.arange(15) % 3, 200)
+truth = rng.normal(size=2400).cumsum()
+turn = np.repeat(np.arange(12) % 3, 200)
 spread = np.where(turn[:, np.newaxis] == np.arange(5), 0.2, 1.0)
 forecasts = truth[:, np.newaxis] + spread * rng.normal(size=(len(truth), 5))
 for name in ("PolynomialWeights", "PolynomialWeights in Algorithm 2", "LongTermMemory, the default"):

@@ -98,6 +98,7 @@ display.ax_.set_title("Who leads when", pad=18)
 for expert in sorted(models["default"].experts_, key=lambda expert: -expert.long_term_weight)[:6]:
     print(f"{expert.name:12} {expert.kind:9} now {expert.weight:.2f}, on the whole {expert.long_term_weight:.2f}")
 plt.show()
+# sphinx_gallery_thumbnail_number = 2
 
 # %%
 # Without fresh starts all copies are copies of a blur. With alarms only, few copies are taken: a learner that is poor
