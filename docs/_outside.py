@@ -9,7 +9,18 @@ from typing import Any
 ROOT = Path(__file__).parent.parent
 
 #: The gallery begins with these, in this order; others follow by name.
-FIRST_EXAMPLES = ("quick_start", "returning_experts", "returning_concepts")
+FIRST_EXAMPLES = (
+    "quick_start",
+    "returning_concepts",
+    "pipeline_and_search",
+    "river_delayed_labels",
+    "combining_forecasts",
+    "watching_a_stream",
+    "asking_one_model",
+    "returning_experts",
+    "own_algorithm",
+    "contextual_lower_bound",
+)
 
 #: A line that is nothing but a link to a Markdown file outside: the site shows the file in its place.
 _FILE = re.compile(r"^\[[^]]*\]\(\.\./([\w/]+\.md)\)$", flags=re.MULTILINE)

@@ -13,7 +13,7 @@ from .._pulse import LATELY
 from .._tape import Tape
 from .._watcher import Watcher
 from ..experts._validation import Floats
-from ..losses import OutputLosses
+from ..losses._numbers import OutputLosses
 
 
 class TapeSource:
