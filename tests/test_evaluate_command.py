@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from ltm_sklearn.__main__ import main
-from ltm_sklearn._commands._evaluate_page import verdict
-from ltm_sklearn._commands._evaluate_run import WITH, WITHOUT, Alone, batch_for
+from ltm_sklearn._commands._evaluate_page import remarks, verdict
+from ltm_sklearn._commands._evaluate_run import WITH, WITHOUT, Alone, Run, batch_for
 from ltm_sklearn._commands._features import MOST_VALUES, features_of
 from ltm_sklearn._commands.evaluate import NAMES, TABLES
 from ltm_sklearn.evaluation import prequential
@@ -321,6 +321,26 @@ def test_the_verdict(blocks, words):
     found = batch_means(np.array(blocks), np.full(len(blocks), 50.0), 0.95)
     done = SimpleNamespace(file=SimpleNamespace(is_class=True), differences={WITHOUT: found})
     assert words in verdict(done)
+
+
+@pytest.mark.parametrize(
+    ("batch", "words"), [(1, "to say the last target each time"), (20, "Were each one known before the next row")]
+)
+def test_targets_that_come_in_runs_are_said(batch, words):
+    y = np.repeat([0, 1, 0, 1, 0, 1], 30)
+    models = {
+        WITH: MostFrequent(),
+        "a alone": MostFrequent(),
+        "last target": LastTarget(),
+        "most frequent": MostFrequent(),
+    }
+    result = prequential(models, (np.zeros((180, 1)), y), batch_size=batch)
+    differences = {name: result.difference(WITH, name) for name in models if name != WITH}
+    if batch > 1:  # as if a pool were better than what batches leave of the last target
+        differences["last target"] = differences["last target"]._replace(mean=0.1)
+    file = SimpleNamespace(is_class=True, y=y)
+    done = Run(file, result, None, [], ["a alone"], ["last target", "most frequent"], differences, {}, batch)
+    assert any(words in remark for remark in remarks(done))
 
 
 def test_an_expert_that_fails_has_no_answer():

@@ -56,6 +56,11 @@ def remarks(run: Run) -> list[str]:
             f"({_score(run, baseline)} against {_score(run, WITH)}). The order of the targets tells more than the "
             "features do; past targets as columns of the file may help all models."
         )
+    elif _row_by_row(run) is not None:
+        notes.append(
+            f"Beware: targets come in runs. Were each one known before the next row, to say it again would do better "
+            f"({_row_by_row(run)}) than the pool does in batches of {run.batch} ({_score(run, WITH)})."
+        )
     against = run.differences[expert]
     if against.told:
         better = "better" if against.mean > 0.0 else "worse"
@@ -66,6 +71,15 @@ def remarks(run: Run) -> list[str]:
         n, back = run.result.n_changes, run.result.n_returns
         notes.append(f"The concept changes {n} times; {back} of the changes bring back an old one.")
     return notes
+
+
+def _row_by_row(run: Run) -> str | None:
+    """What it scores to say the target of the row before; None if that is no better than the pool."""
+    y, is_class = run.file.y, run.file.is_class
+    score = float(np.mean(y[1:] == y[:-1]) if is_class else np.mean(np.abs(np.diff(y))))
+    if score > run.score(WITH) if is_class else score < run.score(WITH):
+        return f"{score:.1%}" if is_class else number(score)
+    return None
 
 
 def _gain(run: Run, found: Difference) -> str:

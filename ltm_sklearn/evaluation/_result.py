@@ -117,6 +117,7 @@ class PrequentialResult:
         >>> result = prequential(models, stream, batch_size=10)
         >>> found = result.difference("with memory", "alone")
         >>> print(f"{found.mean:.3f}, between {found.low:.3f} and {found.high:.3f}")
+        0.316, between 0.245 and 0.388
         """
         for name in (model, other):
             if name not in self.scores:
