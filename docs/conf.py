@@ -54,6 +54,7 @@ sphinx_gallery_conf = {
     "backreferences_dir": "api/backreferences",
     "download_all_examples": False,
     "write_computation_times": False,  # of one machine; and the page would fetch styles from elsewhere
+    "capture_repr": (),  # what a cell prints is enough
     "remove_config_comments": True,
 }
 

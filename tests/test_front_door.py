@@ -1,16 +1,28 @@
 """What a new user meets first: the README, the documents' code, the examples, the command line."""
 
+import logging
 import re
 import runpy
 import subprocess
 import sys
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import pytest
 
 from ltm_sklearn.__main__ import main
 
 ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture
+def as_it_was(monkeypatch):
+    """No windows, no figures left open, and the logging of the next test untouched."""
+    plt.switch_backend("Agg")
+    monkeypatch.setattr(logging.getLogger(), "handlers", [])
+    yield
+    plt.close("all")
+    logging.getLogger("ltm_sklearn").setLevel(logging.NOTSET)
 
 
 def code_blocks(document):
@@ -21,6 +33,12 @@ def code_blocks(document):
     "document",
     [
         "README.md",
+        "docs/getting_started.md",
+        "docs/which_algorithm.md",
+        "docs/memory.md",
+        "docs/delays.md",
+        "docs/production.md",
+        "docs/monitoring.md",
         "docs/own_algorithm.md",
         "docs/ensemble.md",
         "docs/streams.md",
@@ -32,6 +50,7 @@ def code_blocks(document):
         "docs/bandits.md",
     ],
 )
+@pytest.mark.usefixtures("as_it_was")
 def test_the_code_in_the_documents_runs(document, capsys):
     names = {}
     blocks = code_blocks(document)
@@ -41,6 +60,7 @@ def test_the_code_in_the_documents_runs(document, capsys):
     assert capsys.readouterr().out
 
 
+@pytest.mark.usefixtures("as_it_was")
 @pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.stem)
 def test_the_examples_run(example, capsys):
     runpy.run_path(str(example), run_name="__main__")

@@ -554,12 +554,12 @@ def test_the_help_has_an_example(capsys):
 
 def test_the_commands_in_the_document_are_understood(monkeypatch):
     asked = []
-    for command in ("demo", "mixture"):
+    for command in ("demo", "evaluate", "mixture"):
         monkeypatch.setattr(f"ltm_sklearn._commands.{command}.run", lambda options: asked.append(options) or 0)
     document = (Path(__file__).parent.parent / "docs" / "command_line.md").read_text()
     shell = "".join(re.findall(r"```sh\n(.*?)```", document, flags=re.DOTALL)).replace("\\\n", " ")
     lines = [line for line in shell.splitlines() if line.startswith("ltm-sklearn")]
-    assert len(lines) >= 4
+    assert len(lines) >= 8
     for line in lines:
         assert main(shlex.split(line, comments=True)[1:]) == 0
     assert len(asked) == len(lines)

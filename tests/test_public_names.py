@@ -17,8 +17,8 @@ PUBLIC = {
     "ltm_sklearn": "ExpertMixture LongTermMemoryClassifier LongTermMemoryRegressor Snapshots __version__ show_versions",
     "ltm_sklearn.bandits": "BanditAlgorithm DiscountedUCB Exp3 Exp3IX Exp3S LongTermMemoryBandit LowerBoundAdversary "
     "SlidingWindowUCB SparseHybrid SparseLongTermMemory",
-    "ltm_sklearn.display": "AverageLossDisplay ContributionDisplay CumulativeLossDisplay MemoryCurveDisplay "
-    "RecurrenceDisplay ResidualDisplay Trace WeightBoxDisplay WeightStackDisplay",
+    "ltm_sklearn.display": "AverageLossDisplay ContributionDisplay CumulativeLossDisplay LiveDisplay "
+    "MemoryCurveDisplay RecurrenceDisplay ResidualDisplay RunningLossDisplay Trace WeightBoxDisplay WeightStackDisplay",
     "ltm_sklearn.ensemble": "ExpertMixture ExpertSummary ExpertWarning FromRiverClassifier FromRiverRegressor "
     "IncrementalPipeline LongTermMemoryClassifier LongTermMemoryRegressor SlidingWindow",
     "ltm_sklearn.evaluation": "PrequentialDisplay PrequentialResult crps oracles prequential",

@@ -1,4 +1,4 @@
-"""The page of a report: one file that needs nothing else, on screens of all widths and in print."""
+"""What pages of reports are made of: one file that needs nothing else, on screens of all widths and in print."""
 
 from __future__ import annotations
 
@@ -9,89 +9,43 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from .._version import __version__
-from ..display._axes import number
-from ..display._look import mean_called
-from ..ensemble._summary import MixtureSummary, SummaryRow
 from ._folder import GENERATOR
-from ._mixture_run import Run
-from ._pictures import Picture
-
-MOST_ROWS = 200  #: of the tables of the series and of what is to come
-COVERED = (
-    "Where each round is learned before the next is issued, and the losses of the experts lie equally far apart in all "
-    "rounds: what was issued loses more than any sequence of few experts that take turns, whatever the targets are, "
-    "only by an amount that grows far more slowly than the number of rounds."
-)
-NOT_COVERED = (
-    "The same in so many words where that distance changes: then it holds round by round, in units of the distance of "
-    "late. Anything with a lag. That the mixture is better than the best expert, or than the plain mean, in a given "
-    "stretch. Anything about errors that all experts share."
-)
+from ._picture import Picture
 
 
-def page(
-    run: Run,
-    title: str,
-    target: str,
-    pictures: Sequence[Picture],
-    facts: Mapping[str, str],
-    by_series: Any,
-    tables: Mapping[str, str],
-) -> str:
-    """The HTML.
-
-    Parameters
-    ----------
-    run : Run
-    title : str
-    target : str
-        What the targets are called.
-    pictures : sequence of Picture
-    facts : dict
-        What was run, by name.
-    by_series : frame or None
-    tables : dict
-        Files that lie beside the page, and what they hold; the pictures lie there, too.
-    """
-    of_series = "" if by_series is None else f" of series {_said(run.drawn)}, which has {len(run.trace.ends):,} rows"
-    parts = [
-        f"<header><h1>{_said(title)}</h1>{_lead(run)}{_cards(run)}</header><main>",
-        f"<h2>In numbers</h2>{_summary_table(run)}{_notes(run)}",
-        "" if by_series is None else f"<h2>By series</h2>{_series_table(by_series, run.summary.loss_name)}",
-        _to_come(run, target),
-        f"<p class='soft'>The pictures below are{of_series}.</p>" if by_series is not None else "",
-        "<p class='soft narrow'>On a narrow screen, wide pictures and tables scroll sideways.</p>",
-        *(_figure(picture) for picture in pictures),
-        f"<h2>What is guaranteed, and what is not</h2><p><strong>Guaranteed.</strong> {_said(COVERED)}</p>",
-        f"<p><strong>Not guaranteed.</strong> {_said(NOT_COVERED)}</p>",
-        f"<h2>What was run</h2>{_facts_table(facts)}",
-        f"<h2>Files beside this page</h2><ul>{_files(tables, pictures)}</ul></main>",
-        f"<footer>Made by ltm_sklearn {__version__}.</footer>",
-    ]
+def whole(title: str, lead: str, parts: Iterable[str]) -> str:
+    """The HTML: a title, what stands below it, and the parts in their order; empty ones are left out."""
     policy = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"  # nothing is fetched from anywhere
     style = files(__package__).joinpath("page.css").read_text(encoding="utf-8")
+    inner = [
+        f"<header><h1>{said(title)}</h1>{lead}</header><main>",
+        *(part for part in parts if part),
+        f"</main><footer>Made by ltm_sklearn {__version__}.</footer>",
+    ]
     return (
         f"<!DOCTYPE html>\n<html lang='en'>\n<head>\n<meta charset='utf-8'>\n{GENERATOR} {__version__}\">\n"
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         "<meta name='viewport' content='width=device-width, initial-scale=1'>\n<link rel='icon' href='data:,'>\n"
-        f"<title>{_said(title)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n"
-        + "\n".join(part for part in parts if part)
+        f"<title>{said(title)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n"
+        + "\n".join(inner)
         + "\n</body>\n</html>\n"
     )
 
 
-# Words ------------------------------------------------------------------------------------------------------------
+def end(facts: Mapping[str, str], tables: Mapping[str, str], pictures: Sequence[Picture]) -> str:
+    """What was run, and the files beside the page: tables with what they hold, and the pictures."""
+    return (
+        f"<h2>What was run</h2>{_facts_table(facts)}<h2>Files beside this page</h2><ul>{_files(tables, pictures)}</ul>"
+    )
 
 
-def _said(words: Any) -> str:
+def said(words: Any) -> str:
+    """Words, none of which is taken for markup."""
     return escape(str(words))
 
 
-def _column(values: Iterable[float]) -> list[str]:
+def column(values: Iterable[float]) -> list[str]:
     """Numbers below one another: the same places behind the point, so that the smallest has four digits."""
     numbers = list(values)
     sizes = [abs(value) for value in numbers if math.isfinite(value) and value]
@@ -99,67 +53,13 @@ def _column(values: Iterable[float]) -> list[str]:
     return [f"{value:,.{places}f}" if math.isfinite(value) else "" for value in numbers]
 
 
-def _gained(gain: float) -> str:
-    """How the mixture compares."""
-    return "as much as" if abs(gain) < 0.0005 else f"{abs(gain):.1%} {'less' if gain > 0.0 else 'more'} than"
-
-
-def _rows_of(run: Run, kind: str) -> list[SummaryRow]:
-    return [row for row in run.summary.rows if row.kind == kind and not math.isnan(row.loss)]
-
-
-def period(run: Run, rows: NDArray[np.bool_]) -> tuple[str, str] | None:
-    """First and last time of some rows, as the file says them; None if it has no times."""
-    if run.file.time is None or run.file.shown is None:
-        return None
-    at = np.flatnonzero(rows)
-    shown = run.file.shown[at]
-    return str(run.file.time.iloc[at[shown.argmin()]]), str(run.file.time.iloc[at[shown.argmax()]])
-
-
-def _lead(run: Run) -> str:
-    (mixture,), (mean,), experts = _rows_of(run, "mixture"), _rows_of(run, "mean"), _rows_of(run, "expert")
-    best = experts[0]
-    n_experts = len(run.file.experts)
-    learned = run.file.known.copy()
-    waiting = int(run.mixture._panel.n_waiting.sum())
-    if waiting and run.file.series is None:
-        learned[np.flatnonzero(learned)[-waiting:]] = False
-    times = period(run, learned)
-    whole = [f"<span class='whole'>{_said(each)}</span>" for each in times or ()]
-    when = f" from {whole[0]} to {whole[1]}" if whole else ""
-    pairs = ((mean.gain, "their plain mean"), (best.gain, f"the best of them, {_said(best.name)}"))
-    compared = [f"{_gained(gain)} {whom}" for gain, whom in pairs if not math.isnan(gain)]
-    return (
-        f"<p class='lead'>In {run.summary.n_rows:,} rows{when}, the mixture of {n_experts} forecasts had a "
-        f"{_said(mean_called(run.summary.loss_name))} of <strong>{number(mixture.loss)}</strong>"
-        f"{': ' + ' and '.join(compared) if compared else ''}.</p>"
-    )
-
-
-def _cards(run: Run) -> str:
-    (mixture,), (mean,), experts = _rows_of(run, "mixture"), _rows_of(run, "mean"), _rows_of(run, "expert")
-    last = run.trace.weights[-1]
-    root = f" (its root: {number(math.sqrt(mixture.loss))})" if run.summary.loss_name == "squared" else ""
-    of_series = "" if run.file.series is None else f", series {run.drawn}"
-    cards = [
-        ("Mixture", number(mixture.loss), mean_called(run.summary.loss_name) + root),
-        ("Plain mean of all", number(mean.loss), _against(mean.gain)),
-        (f"Best expert: {experts[0].name}", number(experts[0].loss), _against(experts[0].gain)),
-        (f"Largest weight at the end{of_series}", f"{last.max():.0%}", run.trace.names[int(last.argmax())]),
-    ]
-    inner = "".join(f"<div><dt>{_said(a)}</dt><dd>{_said(b)}</dd><dd>{_said(c)}</dd></div>" for a, b, c in cards)
+def shown_cards(cards: Iterable[tuple[str, str, str]]) -> str:
+    """Boxes with a name, a number and a few words each."""
+    inner = "".join(f"<div><dt>{said(a)}</dt><dd>{said(b)}</dd><dd>{said(c)}</dd></div>" for a, b, c in cards)
     return f"<dl class='cards'>{inner}</dl>"
 
 
-def _against(gain: float) -> str:
-    return "" if math.isnan(gain) else f"the mixture lost {_gained(gain).removesuffix(' than').removesuffix(' as')}"
-
-
-# Tables -----------------------------------------------------------------------------------------------------------
-
-
-def _table(
+def table(
     label: str,
     head: Sequence[str],
     rows: Iterable[tuple[str, Sequence[str]]],
@@ -168,107 +68,42 @@ def _table(
 ) -> str:
     """Rows of a class and cells, of which the first is the row's header; ``kinds`` are classes of columns by place."""
     classes = {at: f" class='{kind}'" for at, kind in (kinds or {}).items()}
-    cells = "".join(f"<th scope='col'{classes.get(at, '')}>{_said(name)}</th>" for at, name in enumerate(head))
+    cells = "".join(f"<th scope='col'{classes.get(at, '')}>{said(name)}</th>" for at, name in enumerate(head))
     body = []
     for kind, (first, *others) in rows:
-        inner = "".join(f"<td{classes.get(at, '')}>{_said(cell)}</td>" for at, cell in enumerate(others, start=1))
-        body.append(f"<tr{f' class={kind!r}' if kind else ''}><th scope='row'>{_said(first)}</th>{inner}</tr>")
+        inner = "".join(f"<td{classes.get(at, '')}>{said(cell)}</td>" for at, cell in enumerate(others, start=1))
+        body.append(f"<tr{f' class={kind!r}' if kind else ''}><th scope='row'>{said(first)}</th>{inner}</tr>")
     return (
-        f"<div class='scroll tall' tabindex='0' role='region' aria-label='{_said(label)}'><table class='names'>"
-        f"<caption>{_said(caption)}</caption><thead><tr>{cells}</tr></thead><tbody>{''.join(body)}</tbody></table></div>"
+        f"<div class='scroll tall' tabindex='0' role='region' aria-label='{said(label)}'><table class='names'>"
+        f"<caption>{said(caption)}</caption><thead><tr>{cells}</tr></thead><tbody>{''.join(body)}</tbody></table></div>"
     )
-
-
-def _summary_table(run: Run) -> str:
-    summary: MixtureSummary = run.summary
-    squared, slept = summary.loss_name == "squared", any(row.awake < 1.0 for row in summary.rows)
-    weights = dict(zip(map(str, run.file.experts), run.weights[run.file.known].mean(axis=0).tolist(), strict=True))
-    head = ["forecast", mean_called(summary.loss_name)] + ["root of it"] * squared + ["awake"] * slept
-    in_order = sorted(summary.rows, key=lambda row: row.kind == "expert")  # of whom there may be many
-    losses = _column(row.loss for row in in_order)
-    roots = _column(math.sqrt(row.loss) for row in in_order) if squared else losses
-    rows = []
-    for row, loss, root in zip(in_order, losses, roots, strict=True):
-        cells = [row.name, loss, *([root] if squared else [])]
-        cells += [f"{row.awake:.0%}"] if slept else []
-        cells.append("" if row.kind == "mixture" or math.isnan(row.gain) else f"{row.gain:+.1%}")
-        cells.append(f"{weights[row.name]:.1%}" if row.kind == "expert" and row.name in weights else "")
-        rows.append((row.kind, cells))
-    caption = "Gain: how much less the mixture lost than this one, in the rows in which it had a forecast."
-    if run.mixture.bias:
-        caption += " The rest of the weights is on two experts above and below the plain mean (--bias)."
-    return _table("What the mixture and the experts lost", [*head, "gain", "mean weight"], rows, caption)
-
-
-def _notes(run: Run) -> str:
-    waiting = int(run.mixture._panel.n_waiting.sum())
-    notes = [run.summary.note]
-    if waiting:
-        missing = f"The last {waiting:,} rows are of blocks that are not complete"
-        notes.append(f"{missing}: the pictures show them, the table does not.")
-    return "".join(f"<p class='soft'>{_said(note)}</p>" for note in notes if note)
-
-
-def _series_table(by_series: Any, loss_name: str) -> str:
-    rows = []
-    for label, n_rows, own, mean, on_mean, best, of_best, on_best in by_series.head(MOST_ROWS).itertuples(index=False):
-        numbers = [number(own), number(mean), f"{on_mean:+.1%}", best, number(of_best), f"{on_best:+.1%}"]
-        rows.append(("", [str(label), f"{n_rows:,}", *numbers]))
-    head = ["series", "rows", "mixture", "plain mean", "gain on it", "best expert", "its loss", "gain on it"]
-    caption = f"{mean_called(loss_name).capitalize()} of each series, those with the most rows first."
-    if len(by_series) > MOST_ROWS:
-        caption += f" The first {MOST_ROWS} of {len(by_series)}; all are in series.csv."
-    return _table("What was lost in each series", head, rows, caption, {5: "words"})
-
-
-def _to_come(run: Run, target: str) -> str:
-    """Forecasts of rows whose targets have not come yet."""
-    file = run.file
-    rows = np.flatnonzero(~file.known)
-    if not len(rows):
-        return ""
-    head = [] if file.series is None else [str(run.mixture.series)]
-    head += ["row" if file.time is None else str(run.mixture.time), "mixture", "plain mean"]
-    lines = []
-    first = rows[:MOST_ROWS]
-    both = zip(_column(run.forecasts[first]), _column(run.means[first]), strict=True)
-    for row, numbers in zip(first.tolist(), both, strict=True):
-        cells = [] if file.series is None else [str(file.series[row])]
-        cells.append(str(row) if file.time is None else str(file.time.iloc[row]))
-        lines.append(("", [*cells, *numbers]))
-    more = f" The first {MOST_ROWS} of {len(rows)}; all are in forecasts.csv." if len(rows) > MOST_ROWS else ""
-    caption = f"Rows without {target} yet, forecast with the weights at the end.{more}"
-    table = _table("Forecasts of what is to come", head, lines, caption, {len(head) - 3: "when"})
-    return f"<h2>What is to come</h2>{table}"
 
 
 def _facts_table(facts: Mapping[str, str]) -> str:
     tags = {"Command": "code"}
     rows = "".join(
-        f"<tr><th scope='row'>{_said(name)}</th><td><{(tag := tags.get(name, 'span'))}>{_said(fact)}</{tag}></td></tr>"
+        f"<tr><th scope='row'>{said(name)}</th><td><{(tag := tags.get(name, 'span'))}>{said(fact)}</{tag}></td></tr>"
         for name, fact in facts.items()
     )
     return f"<div class='scroll'><table class='facts'><tbody>{rows}</tbody></table></div>"
 
 
-# Pictures and files -----------------------------------------------------------------------------------------------
-
-
-def _figure(picture: Picture) -> str:
-    label = _said(picture.title)
+def figure(picture: Picture) -> str:
+    """A picture with its title and words."""
+    label = said(picture.title)
     source = f"data:image/png;base64,{b64encode(picture.png).decode('ascii')}"
     return (
         f"<h2>{label}</h2><figure><div class='scroll' tabindex='0' role='region' aria-label='{label}'>"
-        f"<img alt='{_said(picture.alt)}' width='{picture.width}' height='{picture.height}' src='{source}'></div>"
-        f"<figcaption>{_said(picture.caption)}</figcaption></figure>"
+        f"<img alt='{said(picture.alt)}' width='{picture.width}' height='{picture.height}' src='{source}'></div>"
+        f"<figcaption>{said(picture.caption)}</figcaption></figure>"
     )
 
 
 def _files(tables: Mapping[str, str], pictures: Sequence[Picture]) -> str:
-    lines = [f"{_link(name)}: {_said(words)}" for name, words in tables.items()]
+    lines = [f"{_link(name)}: {said(words)}" for name, words in tables.items()]
     lines.append(f"the pictures: {', '.join(_link(f'{picture.name}.png') for picture in pictures)}")
     return "".join(f"<li>{line}</li>" for line in lines)
 
 
 def _link(name: str) -> str:
-    return f"<a href='{_said(name)}'>{_said(name)}</a>"
+    return f"<a href='{said(name)}'>{said(name)}</a>"

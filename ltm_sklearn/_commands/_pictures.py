@@ -1,11 +1,9 @@
-"""The pictures of a report, with words that tell how to read them."""
+"""The pictures of a report on a mixture, with words that tell how to read them."""
 
 from __future__ import annotations
 
-import io
-import warnings
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -24,25 +22,12 @@ from ..display._look import mean_called
 from ..display._losses import best_sequences
 from ..display._memory_curve import memory_curve_of
 from ..experts._validation import Floats
-from ..streams._batches import import_extra
+from ._picture import Picture, drawn, plain_style
 
-DPI = 150  #: sharp on screens with two dots a pixel, and in print
 MEMORY_CURVE_SIZE = (9.0, 4.5)
 SWITCHES = 10  #: of the best sequence that the mixture is compared with
 CURVE = (50, 3)  #: switches, and distinct experts, of the memory curve
 MOST_LOSSES = 1_500_000  #: for a larger table the curve would take long
-
-
-class Picture(NamedTuple):
-    """One of them."""
-
-    name: str  #: of its file, without .png
-    title: str
-    caption: str  #: how to read it
-    alt: str  #: what it says, for those who do not see it
-    png: bytes
-    width: int  #: in dots
-    height: int
 
 
 #: Titles, and how to read them.
@@ -111,10 +96,16 @@ def draw_pictures(trace: Trace) -> list[Picture]:
         "contributions": ContributionDisplay(trace).plot,
         "residuals": ResidualDisplay(trace).plot,
     }
-    style = import_extra("matplotlib.style", "pictures", "plot")
-    with style.context("default"), warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # letters that the font lacks are boxes
-        return [_drawn(name, plot, alts[name]) for name, plot in draw.items() if plot is not None]
+    with plain_style():
+        return [
+            drawn(name, plot, _size(plot), WORDS[name], alts[name]) for name, plot in draw.items() if plot is not None
+        ]
+
+
+def _size(plot: Callable[[Any], Any]) -> tuple[float, float]:
+    """Of a picture, in inches."""
+    display = getattr(plot, "__self__", None)
+    return MEMORY_CURVE_SIZE if display is None else (9.0, display._size()[1])
 
 
 def _best_sequence(trace: Trace) -> dict[str, Floats]:
@@ -137,19 +128,6 @@ def _memory_curve(trace: Trace) -> Any:
         return None
     loss_name = mean_called(trace.loss_name)
     return lambda ax: MemoryCurveDisplay.from_curve(curve, marks=marks, loss_name=loss_name, ax=ax)
-
-
-def _drawn(name: str, plot: Callable[[Any], Any], alt: str) -> Picture:
-    # not through pyplot, which would keep the figure
-    figure_class = import_extra("matplotlib.figure", "pictures", "plot").Figure
-    display = getattr(plot, "__self__", None)
-    size = MEMORY_CURVE_SIZE if display is None else (9.0, display._size()[1])
-    figure = figure_class(figsize=size, layout="constrained")
-    plot(figure.subplots())
-    held = io.BytesIO()
-    figure.savefig(held, format="png", dpi=DPI)
-    title, caption = WORDS[name]
-    return Picture(name, title, caption, alt, held.getvalue(), round(size[0] * DPI), round(size[1] * DPI))
 
 
 def _alt(name: str, trace: Trace) -> str:

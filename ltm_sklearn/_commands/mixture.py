@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import argparse
-import shlex
-import sys
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from .._progress import progress_bar
-from .._show_versions import versions
 from ..ensemble import ExpertMixture
 from ..ensemble._mixture_parameters import check_mixture
 from ..losses import LOSSES
 from ..streams._batches import import_extra
+from ._common import add_folder_options, check_apart, command_line, failed, made_with, say
 from ._folder import PAGE, check_free, write_folder
 from ._forecast_file import read_forecasts
+from ._mixture_page import page, period
 from ._mixture_run import NUMBERS, Run, forecasts_frame, run_mixture, series_frame, weights_frame
-from ._page import page, period
 from ._pictures import WORDS, draw_pictures
 
 TABLES = {
@@ -97,12 +94,7 @@ def add_to(commands: Any) -> None:
         "--drop", metavar="COLUMN", nargs="+", action="extend", default=[], help="columns that are no forecasts"
     )
     parser.add_argument("--bias", action="store_true", help="correct what all models have wrong in common")
-    parser.add_argument("--out", metavar="FOLDER", type=Path, default=Path("report"), help="where to (default: report)")
-    parser.add_argument(
-        "--force",
-        action="store_true",
-        help="write into a folder with other files: those of the same names are replaced",
-    )
+    add_folder_options(parser)
     parser.set_defaults(run=run)
 
 
@@ -111,13 +103,13 @@ def run(options: Any) -> int:
     try:
         mixture = _mixture(options)
     except ValueError as error:
-        return _failed(str(error), 2)
+        return failed("mixture", str(error), 2)
     try:
         import_extra("pandas", "tables")
         import_extra("matplotlib", "pictures", "plot")
         check_free(options.out, NAMES, options.force)
     except (ImportError, OSError) as error:
-        return _failed(str(error), 1)
+        return failed("mixture", str(error), 1)
     try:
         file = read_forecasts(options.file, mixture, options.target, options.drop)
         if options.show is not None and (file.series is None or options.show not in file.series[file.known].tolist()):
@@ -125,24 +117,13 @@ def run(options: Any) -> int:
         with progress_bar("mixture", True, int(file.known.sum())) as show:
             done = run_mixture(file, mixture, show, options.show)
     except (ValueError, ImportError) as error:
-        return _failed(str(error), 1)
+        return failed("mixture", str(error), 1)
     try:
         write_folder(options.out, _files(done, options), NAMES)
     except (OSError, ValueError) as error:
-        return _failed(f"the report could not be written: {error}", 1)
-    _say(f"{done.summary}\n\nreport: {options.out / PAGE}")
+        return failed("mixture", f"the report could not be written: {error}", 1)
+    say(f"{done.summary}\n\nreport: {options.out / PAGE}")
     return 0
-
-
-def _say(words: str) -> None:
-    """Print; names with letters that the terminal lacks are no reason to fail."""
-    encoding = sys.stdout.encoding or "utf-8"
-    print(words.encode(encoding, "replace").decode(encoding))
-
-
-def _failed(message: str, code: int) -> int:
-    print("ltm-sklearn mixture: " + " ".join(message.split()), file=sys.stderr)
-    return code
 
 
 def _mixture(options: Any) -> ExpertMixture:
@@ -166,8 +147,7 @@ def _mixture(options: Any) -> ExpertMixture:
         raise ValueError(f"column {doubled[0]!r} is dropped, and another option names it")
     if options.show is not None and options.series is None:
         raise ValueError("--show is for several series: say with --series which column tells them")
-    if options.file.resolve() in [options.out.resolve() / name for name in NAMES]:
-        raise ValueError(f"the report in {options.out} would overwrite {options.file}: choose another folder")
+    check_apart(options, NAMES)
     return mixture
 
 
@@ -196,7 +176,7 @@ def _facts(done: Run, options: Any) -> dict[str, str]:
     chosen = {name: value for name, value in done.mixture.get_params().items() if name in vars(options)}
     set_to = [f"{name} {value}" for name, value in chosen.items() if value not in (None, False)]
     facts = {
-        "Command": shlex.join(["ltm-sklearn", *options.arguments]),
+        "Command": command_line(options),
         "File": f"{options.file.name}: {len(known):,} rows, {len(file.experts)} forecasts",
         "Target": f"{options.target}, known in {int(known.sum()):,} rows",
         "Parameters": ", ".join(set_to),
@@ -206,7 +186,4 @@ def _facts(done: Run, options: Any) -> dict[str, str]:
         facts |= {"First time": times[0], "Last time": times[1]}
     if options.drop:
         facts["Left out"] = ", ".join(options.drop)
-    installed = versions(["numpy", "scikit-learn", "pandas", "matplotlib"])
-    facts["Versions"] = ", ".join(f"{name} {known}" for name, known in installed.items())
-    facts["Date"] = datetime.now().astimezone().isoformat(sep=" ", timespec="minutes")
-    return facts
+    return facts | made_with()

@@ -96,6 +96,7 @@ class Books:
             scores=scores,
             curve_rows=rows,
             curve_values=self._as_measured(losses),
+            curve_counts=self._curve.counts(),
             segments=segments,
             concept_names=concept_names,
             n_changes=self._changes.n_changes,

@@ -45,11 +45,15 @@ class Curve:
 
     def points(self) -> tuple[NDArray[np.intp], Floats]:
         """The last row of each block, counted from 1, and the models' mean losses in it."""
-        n_points = -(-self._n_rows // self._block)
+        counts = self.counts()
+        n_points = len(counts)
         rows = np.minimum(np.arange(1, n_points + 1) * self._block, self._n_rows)
-        counts = self._counts[:n_points]
         means = np.full(counts.shape, np.nan)
         return rows, np.divide(self._sums[:n_points], counts, out=means, where=counts > 0.0)
+
+    def counts(self) -> Floats:
+        """Rows of each block that counted for each model."""
+        return self._counts[: -(-self._n_rows // self._block)]
 
 
 class Schedule:

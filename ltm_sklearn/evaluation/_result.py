@@ -9,9 +9,10 @@ from typing import Any
 from numpy.typing import NDArray
 
 from .._trace import Trace
-from ..experts._validation import Floats
+from ..experts._validation import Floats, check_number
 from ..streams import Segment
 from ..streams._batches import import_extra
+from ._difference import Difference, batch_means
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -51,6 +52,7 @@ class PrequentialResult:
     scores: dict[Any, dict[str, float]]
     curve_rows: NDArray[Any]
     curve_values: Floats
+    curve_counts: Floats
     segments: list[Segment]
     concept_names: list[Any] | None
     n_changes: int
@@ -88,6 +90,49 @@ class PrequentialResult:
             for name, loss in self.losses.items()
         }
         return pandas.DataFrame.from_dict(rows, orient="index").rename_axis("model")
+
+    def difference(self, model: Any, other: Any, *, level: float = 0.95) -> Difference:
+        """How much better one model was than another, with an interval that allows for rows that depend on each other.
+
+        The blocks of :meth:`curve` are gathered in at most 20 stretches of the stream; the interval comes from how much
+        the difference varies between them (batch means, with Student's t).
+
+        Parameters
+        ----------
+        model, other
+            Names.
+        level : float, default=0.95
+            How sure the interval is to be.
+
+        Returns
+        -------
+        Difference
+            In accuracy, or in mean absolute error saved: above zero, ``model`` was better.
+
+        Examples
+        --------
+        >>> from sklearn.naive_bayes import GaussianNB
+        >>> from ltm_sklearn import LongTermMemoryClassifier
+        >>> from ltm_sklearn.evaluation import prequential
+        >>> from ltm_sklearn.streams import stagger
+        >>> models = {
+        ...     "with memory": LongTermMemoryClassifier([("bayes", GaussianNB())], random_state=0),
+        ...     "alone": GaussianNB(),
+        ... }
+        >>> stream = stagger(order="random", length=300, n_segments=8, seed=0)
+        >>> result = prequential(models, stream, batch_size=10)
+        >>> found = result.difference("with memory", "alone")
+        >>> print(f"{found.mean:.3f}, between {found.low:.3f} and {found.high:.3f}")
+        0.316, between 0.245 and 0.388
+        """
+        for name in (model, other):
+            if name not in self.scores:
+                raise ValueError(f"there is no model {name!r}; there are {list(self.scores)}")
+        check_number("level", level, 0.0, 1.0)
+        names = list(self.scores)
+        both = [names.index(model), names.index(other)]
+        values = self.curve_values[:, both] if self.measure == "accuracy" else -self.curve_values[:, both]
+        return batch_means(values[:, 0] - values[:, 1], self.curve_counts[:, both].min(axis=1), level)
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the curve, with the concepts behind it; returns a :class:`PrequentialDisplay`."""
