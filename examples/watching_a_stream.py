@@ -23,8 +23,9 @@ from ltm_sklearn.display import LiveDisplay
 # The process that learns. ``verbose=1`` prints a line whenever its rounds have doubled; what the memory does, and
 # experts that fail, are heard on the logger ``ltm_sklearn``.
 log = Path(mkdtemp()) / "run.jsonl"
-logging.basicConfig(stream=sys.stdout, format="%(name)s: %(message)s")
-logging.getLogger("ltm_sklearn").setLevel(logging.INFO)
+events, handler = logging.getLogger("ltm_sklearn"), logging.StreamHandler(sys.stdout)
+events.setLevel(logging.INFO)
+events.addHandler(handler)
 
 rng = np.random.default_rng(0)
 weekday, holiday = np.array([1.0, -1.0, 2.0]), np.array([-2.0, 1.0, 0.0])
@@ -58,3 +59,6 @@ for demand in (holiday, weekday):
 live.plot()
 print(f"\nfrom the log: {live.log_.now}")
 assert live.log_.now.row > now.row
+
+events.removeHandler(handler)
+events.setLevel(logging.NOTSET)

@@ -70,10 +70,10 @@ class Engine:
         Concept memory.
     history : History or None
         Of the rounds, if they are to be recorded.
-    log : LogFile or None
-        In which the history is mirrored.
     seed : int
         Of the draws, of "sample" or of those who are asked.
+    log : LogFile, optional
+        In which the history is mirrored.
     """
 
     def __init__(
@@ -85,8 +85,8 @@ class Engine:
         raises: bool,
         memory: Remembering | None,
         history: History | None,
-        log: LogFile | None,
         seed: int,
+        log: LogFile | None = None,
     ) -> None:
         self.weighting = weighting
         self.score = score

@@ -90,8 +90,8 @@ def fresh_engine(ensemble: Any, score: ClassScore | TargetScore, each_row: bool,
         ensemble.on_error == "raise",
         None if memory is None else Remembering(clone(memory)),
         None if ensemble.record is None else History(n_records(ensemble.record)),
-        log_file(ensemble, loss_name(score.loss)),
         seed,
+        log_file(ensemble, loss_name(score.loss)),
     )
 
 
