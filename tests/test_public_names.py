@@ -21,7 +21,7 @@ PUBLIC = {
     "MemoryCurveDisplay RecurrenceDisplay ResidualDisplay RunningLossDisplay Trace WeightBoxDisplay WeightStackDisplay",
     "ltm_sklearn.ensemble": "ExpertMixture ExpertSummary ExpertWarning FromRiverClassifier FromRiverRegressor "
     "IncrementalPipeline LongTermMemoryClassifier LongTermMemoryRegressor SlidingWindow",
-    "ltm_sklearn.evaluation": "PrequentialDisplay PrequentialResult crps oracles prequential",
+    "ltm_sklearn.evaluation": "Difference PrequentialDisplay PrequentialResult crps oracles prequential",
     "ltm_sklearn.evaluation.oracles": "ExpertSequence MemoryCurve Oracle SequenceAmong best_convex best_expert "
     "best_linear best_sequence best_sequence_among memory_curve",
     "ltm_sklearn.experts": "AdaNormalHedge AdaNormalHedgeTV AdaptMLProd BOA BestOfBothWorlds ConfidenceRated "

@@ -6,31 +6,22 @@ import math
 from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from importlib.resources import files
 from typing import Any
 
 from .._version import __version__
+from ..display._html import document
 from ._folder import GENERATOR
 from ._picture import Picture
 
 
 def whole(title: str, lead: str, parts: Iterable[str]) -> str:
     """The HTML: a title, what stands below it, and the parts in their order; empty ones are left out."""
-    policy = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"  # nothing is fetched from anywhere
-    style = files(__package__).joinpath("page.css").read_text(encoding="utf-8")
     inner = [
         f"<header><h1>{said(title)}</h1>{lead}</header><main>",
         *(part for part in parts if part),
         f"</main><footer>Made by ltm_sklearn {__version__}.</footer>",
     ]
-    return (
-        f"<!DOCTYPE html>\n<html lang='en'>\n<head>\n<meta charset='utf-8'>\n{GENERATOR} {__version__}\">\n"
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
-        "<meta name='viewport' content='width=device-width, initial-scale=1'>\n<link rel='icon' href='data:,'>\n"
-        f"<title>{said(title)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n"
-        + "\n".join(inner)
-        + "\n</body>\n</html>\n"
-    )
+    return document(title, "\n".join(inner), f'{GENERATOR} {__version__}">')
 
 
 def end(facts: Mapping[str, str], tables: Mapping[str, str], pictures: Sequence[Picture]) -> str:

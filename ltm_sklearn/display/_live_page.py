@@ -7,10 +7,10 @@ import os
 from base64 import b64encode
 from datetime import datetime
 from html import escape
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from ._html import document
 from ._live import LiveDisplay, headlines
 
 DPI = 110
@@ -42,18 +42,10 @@ def _picture(figure: Any, kind: str) -> bytes:
 
 def _page(display: LiveDisplay, refresh: float) -> str:
     log, every = display.log_, max(round(refresh), 1)
-    style = files("ltm_sklearn._commands").joinpath("page.css").read_text(encoding="utf-8")
-    title = escape(os.path.basename(log.path))
-    policy = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"  # nothing is fetched from anywhere
     words = escape(" · ".join(headlines(log, log.moments[-1])))
     source = f"data:image/png;base64,{b64encode(_picture(display.figure_, 'png')).decode('ascii')}"
-    return (
-        "<!DOCTYPE html>\n<html lang='en'>\n<head>\n<meta charset='utf-8'>\n"
-        f"<meta http-equiv='refresh' content='{every}'>\n"
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
-        "<meta name='viewport' content='width=device-width, initial-scale=1'>\n<link rel='icon' href='data:,'>\n"
-        f"<title>{title}</title>\n<style>\n{style}</style>\n</head>\n<body>\n"
+    body = (
         f"<main><figure><div class='scroll'><img alt='{words}' src='{source}'></div></figure></main>\n"
-        f"<footer>Written {datetime.now():%Y-%m-%d %H:%M:%S}; loads itself anew every {every} s.</footer>\n"
-        "</body>\n</html>\n"
+        f"<footer>Written {datetime.now():%Y-%m-%d %H:%M:%S}; loads itself anew every {every} s.</footer>"
     )
+    return document(os.path.basename(log.path), body, f"<meta http-equiv='refresh' content='{every}'>")

@@ -5,8 +5,9 @@ Also :mod:`~ltm_sklearn.evaluation.oracles`, what could have been reached in hin
 
 from . import oracles
 from ._crps import crps
+from ._difference import Difference
 from ._display import PrequentialDisplay
 from ._prequential import prequential
 from ._result import PrequentialResult
 
-__all__ = ["PrequentialDisplay", "PrequentialResult", "crps", "oracles", "prequential"]
+__all__ = ["Difference", "PrequentialDisplay", "PrequentialResult", "crps", "oracles", "prequential"]
