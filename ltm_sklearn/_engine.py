@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import copy
 import time
-import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -18,8 +17,9 @@ from numpy.typing import NDArray
 from ._accounts import Accounts
 from ._asking import questions
 from ._attempts import Failure, attempt, attempt_to_learn, map_tasks
+from ._combining import guessed, plain_mean, tamed
 from ._drawing import verdict_of
-from ._events import logger
+from ._failures import Failures, NoAnswer
 from ._history import History, Record
 from ._log_file import LogFile
 from ._models import Expert, Models
@@ -32,23 +32,11 @@ from .losses._classes import ClassScore
 from .losses._targets import TargetScore
 from .memory import Remembering, Told
 
-#: An expert's failure of one kind is reported again only after so many rounds without it.
-QUIET_ROUNDS = 1000
-
 #: Rows in which a young learner may be at a loss without a warning.
 INFANCY = 50
 
-
 #: After a round that the compiled round of one row left to the engine, so many more are.
 ROUNDS_WITHOUT_ROW = 20
-
-
-class ExpertWarning(UserWarning):
-    """An expert could not predict or learn, and slept."""
-
-
-class NoAnswer(ValueError):
-    """An expert's prediction is none."""
 
 
 class Engine:
@@ -92,7 +80,7 @@ class Engine:
         self.score = score
         self.combine = combine
         self.each_row = each_row
-        self.raises = raises
+        self.failures = Failures(raises)
         self.memory = memory
         self.history = history
         self.watcher = Watcher(history, log)
@@ -101,7 +89,6 @@ class Engine:
         self.accounts = Accounts(0)
         self.n_rounds = 0
         self.n_rows = 0
-        self._reported: dict[tuple[str, str, str], int] = {}  #: in which round a failure was last seen
         self.row: Any = None  #: the compiled round of one row, where there is one
         self.row_from = 0  #: the round from which on there may be one
 
@@ -183,14 +170,14 @@ class Engine:
                 continue
             errors.append(answer.error)
             if not self.is_infant(expert):
-                reports.append(self.report(expert, "predict", answer))
-        predictions, awake = self._tame(said, len(experts), shape)
+                reports.append(self.failures.report(expert, "predict", answer))
+        predictions, awake = tamed(said, self.score, len(experts), shape)
         if said and not awake[list(said)].all():
             failure = Failure(NoAnswer("the prediction is NaN or infinite"))
             silent = ~awake if drawn is None else ~awake & (drawn.chances > 0.0)
             for seat in said:
                 if silent[seat].any() and not self.is_infant(experts[seat]):
-                    reports.append(self.report(experts[seat], "predict", failure))
+                    reports.append(self.failures.report(experts[seat], "predict", failure))
         stack = self.stack()
         if stack is not None and stack.model.fits(shape[1]):  # otherwise it sleeps, and goes after the round
             seat = stack.model.n_experts  # behind those that it was made for
@@ -206,25 +193,6 @@ class Engine:
         """A generator for each round that these rows are: the same ones however often these rounds are asked for."""
         for at in range(self.n_rounds, self.n_rounds + (n_rows if self.each_row else 1)):
             yield np.random.default_rng([self.seed, at, held] if held else [self.seed, at])
-
-    def _tame(
-        self, said: dict[int, Floats], n_experts: int, shape: tuple[int, int]
-    ) -> tuple[Floats, NDArray[np.bool_]]:
-        """What the experts in these seats said, tamed, 0 where it is no answer; and where it is one."""
-        predictions = np.zeros((n_experts, *shape))
-        awake = np.zeros((n_experts, shape[0]), dtype=np.bool_)
-        if said:
-            with np.errstate(all="ignore"):
-                tame = self.score.tame(np.stack(list(said.values())))
-                # tamed ones are either finite, and so is their sum, or not; a product is the fastest sum of few
-                heard: NDArray[np.bool_] = np.isfinite(tame @ np.ones(shape[1]))
-            if not heard.all():
-                tame[~heard] = 0.0
-            if len(said) == n_experts:
-                return tame, heard
-            seats = list(said)
-            predictions[seats], awake[seats] = tame, heard
-        return predictions, awake
 
     def _combined(
         self,
@@ -245,15 +213,7 @@ class Engine:
             if self.combine == "sample":
                 chosen = self._drawn(played) if first is None else np.where(awake[first, rows], first, chosen)
             mixture = predictions[chosen, rows]
-        heard = awake.any(axis=0, keepdims=True).T
-        return mixture if heard.all() else np.where(heard, mixture, self.score.guess())
-
-    def _plain_mean(self, issued: Issued) -> Floats:
-        """What the experts say in the mean of those awake, (n_rows, n_outputs)."""
-        n_experts = len(issued.experts)
-        mean = averaged(issued.predictions, issued.awake, np.full(n_experts, 1.0 / n_experts))
-        heard = issued.awake.any(axis=0, keepdims=True).T
-        return mean if heard.all() else np.where(heard, mean, self.score.guess())
+        return guessed(mixture, awake, self.score)
 
     def _drawn(self, played: Floats) -> NDArray[np.intp]:
         """One expert a round, drawn by weight: the same one however often this round is asked for."""
@@ -264,25 +224,6 @@ class Engine:
     def is_infant(self, expert: Expert) -> bool:
         """Whether it began afresh a few rows ago: that it has no answers yet is no surprise."""
         return expert.kind == "young" and self.n_rows - expert.born < INFANCY
-
-    def report(self, expert: Expert, verb: str, failure: Failure) -> Report:
-        """Raise an expert's error, or say what to warn of."""
-        if self.raises:
-            failure.error.add_note(f"raised when expert {expert.name!r} was to {verb}")
-            raise failure.error
-        name = f"{expert.source!r}" if expert.name == expert.source else f"{expert.source!r} ({expert.kind})"
-        error = type(failure.error).__name__
-        return Report(name, verb, error, f"expert {name} could not {verb} and slept: {error}: {failure.error}")
-
-    def warn(self, reports: list[Report]) -> None:
-        """Warn of failures, unless that was done of late."""
-        for report in self._news(reports):
-            warnings.warn(report.message, ExpertWarning, stacklevel=5)
-
-    def _news(self, reports: list[Report]) -> list[Report]:
-        """Those failures that were not reported of late, each once."""
-        different = {report.key: report for report in reports}
-        return [report for key, report in different.items() if key not in self._reported]
 
     # Learning ----------------------------------------------------------------------------------------------------
 
@@ -309,24 +250,30 @@ class Engine:
             issued = self.issue(X, n_rows, models, n_jobs)
         score = copy.copy(self.score)
         score.observe(targets[row_weights > 0.0])
+
+        def mean_loss(mixture: Floats) -> float:
+            return float(np.average(score.mixture_loss(targets, mixture), weights=row_weights))
+
         # What may fail after the first update works on a copy.
         watched = self.history is not None or self.watcher.listens
-        copies = self.raises or (self.each_row and (score.uses_gradient or watched))
+        copies = self.failures.raises or (self.each_row and (score.uses_gradient or watched))
         copies = copies or issued.chances is not None
         weighting = self.weighting.copied() if copies else self.weighting
         recorded = watched and bool(self.n_rounds or issued.awake.any())  # else nothing was issued
         mixture, lost, uniform = issued.mixture, np.nan, np.nan
         if recorded:
             if issued.all_were_asked:
-                uniform = float(np.average(score.mixture_loss(targets, self._plain_mean(issued)), weights=row_weights))
+                uniform = float(
+                    np.average(score.mixture_loss(targets, plain_mean(issued, self.score)), weights=row_weights)
+                )
             if not (self.each_row and said_now):
-                lost = float(np.average(score.mixture_loss(targets, mixture), weights=row_weights))
+                lost = mean_loss(mixture)
         settled = Settled.unheard(issued)
         if issued.scored[:, row_weights > 0.0].any():
             settled = self._settle(issued, verdict_of(issued, score, targets, row_weights), weighting)
         if recorded and self.each_row and said_now:
             mixture = settled.mixture
-            lost = float(np.average(score.mixture_loss(targets, mixture), weights=row_weights))
+            lost = mean_loss(mixture)
         reports = issued.reports + self._train(X, y, models, n_jobs, issued)
         self.score, self.weighting = score, weighting
         if self.row is not None:  # it did not do this round: it may do the next ones no better
@@ -364,22 +311,9 @@ class Engine:
 
     def note(self, reports: list[Report]) -> None:
         """Tell of a round, which must be complete: a warning may be made an error."""
-        if self._reported:
-            self._note_recovered()
-        if reports:
-            for report in self._news(reports):
-                logger.warning("row %d: %s", self.n_rows, report.message)
-            self.warn(reports)
-            self._reported.update({report.key: self.n_rounds for report in reports})
+        self.failures.note(reports, self.n_rounds, self.n_rows)
         if self.watcher.has_news:
             self.tell()
-
-    def _note_recovered(self) -> None:
-        for (expert, verb, error), last in list(self._reported.items()):
-            if self.n_rounds - last >= QUIET_ROUNDS:
-                del self._reported[expert, verb, error]
-                who = f"expert {expert}" if expert else "the memory"
-                logger.info("row %d: %s has not failed to %s for %d rounds", self.n_rows, who, verb, QUIET_ROUNDS)
 
     def tell(self, at_the_end: bool = False) -> None:
         """Let the watcher tell how the run stands."""
@@ -422,7 +356,7 @@ class Engine:
         """Train the learners; returns which of them failed."""
         learners = [expert for expert in self.experts if expert.learns]
         nobody = not issued.awake.any()
-        copies = self.raises or nobody  # then an error may yet be raised, and must change nothing
+        copies = self.failures.raises or nobody  # then an error may yet be raised, and must change nothing
         trainees = [copy.deepcopy(expert.model) if copies else expert.model for expert in learners]
         tasks = [
             (models, expert.source, model, X, y, not expert.trained)
@@ -435,7 +369,7 @@ class Engine:
             if failures and nobody:
                 raise failures[0].error
         reports = [
-            self.report(expert, "learn", result)
+            self.failures.report(expert, "learn", result)
             for expert, result in zip(learners, results, strict=True)
             if isinstance(result, Failure) and not self.is_infant(expert)
         ]

@@ -47,7 +47,7 @@ def row_of(engine: Engine, models: RowModels) -> Any:
 
 def _new_row(engine: Engine, models: RowModels) -> Any:
     watched = engine.history is not None or engine.watcher.listens
-    plain = not engine.raises and not watched and engine.combine == "average"
+    plain = not engine.failures.raises and not watched and engine.combine == "average"
     if kernel is None or not plain or not all(expert.trained for expert in engine.experts):
         return None
     if isinstance(engine.weighting, Drawing):
@@ -119,7 +119,7 @@ def learn_row(engine: Engine, models: RowModels, x: Any, y: Any, target: Any) ->
     reports = []
     for seat, error in failed:
         if not engine.is_infant(engine.experts[seat]):
-            reports.append(engine.report(engine.experts[seat], "learn", Failure(error)))
+            reports.append(engine.failures.report(engine.experts[seat], "learn", Failure(error)))
     if engine.memory is not None:
         told = Told(row.answers(), None, row.losses_of_live())
         reports += engine.remember(models, [x], np.array([target]), told)

@@ -37,9 +37,9 @@ from stream_experts import (
 
 from ltm_sklearn import LongTermMemoryClassifier, LongTermMemoryRegressor, Snapshots
 from ltm_sklearn._drawing import Drawing
-from ltm_sklearn._engine import ExpertWarning
 from ltm_sklearn._models import Expert
 from ltm_sklearn.bandits import Exp3, Exp3S
+from ltm_sklearn.ensemble import ExpertWarning
 from ltm_sklearn.experts import FixedShare
 
 # Who is asked -------------------------------------------------------------------------------------------------------
@@ -247,7 +247,7 @@ def test_estimated_losses_are_right_in_the_mean(rounds):
 
 
 @pytest.mark.parametrize("mood", [RAISES_IN_PREDICT, SAYS_NAN])
-@pytest.mark.filterwarnings("ignore::ltm_sklearn._engine.ExpertWarning")
+@pytest.mark.filterwarnings("ignore::ltm_sklearn.ensemble.ExpertWarning")
 def test_a_drawn_expert_that_fails_is_charged_the_worst_loss_whatever_the_guess_lost(mood):
     moody = [("moody", FrozenEstimator(MoodyChance(1))), ("other", FrozenEstimator(SpyChance(2)))]
     model = classifier(experts=moody, algorithm=Told([1e6, 1]))
@@ -263,7 +263,7 @@ def test_a_drawn_expert_that_fails_is_charged_the_worst_loss_whatever_the_guess_
     assert model.n_rounds_ == 2
 
 
-@pytest.mark.filterwarnings("ignore::ltm_sklearn._engine.ExpertWarning")
+@pytest.mark.filterwarnings("ignore::ltm_sklearn.ensemble.ExpertWarning")
 @pytest.mark.parametrize("combine", ["average", "sample"])
 def test_one_that_fails_in_some_rows_is_charged_the_worst_loss_in_these(combine):
     moody = [("moody", FrozenEstimator(MoodyNumber(1))), ("other", FrozenEstimator(SpyNumber(2)))]
@@ -292,7 +292,7 @@ class DeadNumber(SpyNumber):
         raise ConnectionError("nobody there")
 
 
-@pytest.mark.filterwarnings("ignore::ltm_sklearn._engine.ExpertWarning")
+@pytest.mark.filterwarnings("ignore::ltm_sklearn.ensemble.ExpertWarning")
 @pytest.mark.parametrize("seed", [0, 3])
 def test_one_that_is_dead_is_not_the_favourite_where_guesses_are_better_than_the_experts(seed):
     rng = np.random.default_rng(seed)
@@ -306,7 +306,7 @@ def test_one_that_is_dead_is_not_the_favourite_where_guesses_are_better_than_the
     assert CALLS["dead"] < 50
 
 
-@pytest.mark.filterwarnings("ignore::ltm_sklearn._engine.ExpertWarning")
+@pytest.mark.filterwarnings("ignore::ltm_sklearn.ensemble.ExpertWarning")
 def test_one_that_is_dead_is_not_the_favourite_where_the_mean_is_better_than_the_experts():
     rng = np.random.default_rng(0)
     model = regressor(experts=[("dead", FrozenEstimator(DeadNumber(0))), *frozen_spies(4, SpyNumber)[1:]])
@@ -340,7 +340,7 @@ def test_errors_are_raised_if_so_wished_and_nothing_has_changed():
     assert n_raised == 2
 
 
-@pytest.mark.filterwarnings("ignore::ltm_sklearn._engine.ExpertWarning")
+@pytest.mark.filterwarnings("ignore::ltm_sklearn.ensemble.ExpertWarning")
 def test_one_who_never_answers_is_given_up():
     moody = [("moody", FrozenEstimator(MoodyChance(1))), ("good", FrozenEstimator(SpyChance(2)))]
     model = classifier(experts=moody, algorithm=Keen())

@@ -14,7 +14,7 @@ from river import compose, linear_model, naive_bayes, preprocessing, stream
 from river_experts import ReadsChance, ReadsLabel, ReadsNumber, rivers_checks
 
 from ltm_sklearn import Snapshots
-from ltm_sklearn._engine import ExpertWarning
+from ltm_sklearn.ensemble import ExpertWarning
 from ltm_sklearn.evaluation import prequential
 from ltm_sklearn.experts import FixedShare
 from ltm_sklearn.river import LongTermMemoryClassifier, LongTermMemoryRegressor
@@ -198,7 +198,7 @@ def test_in_a_pipeline_the_row_that_is_learned_is_the_one_that_was_predicted_if_
     assert sum((CALLS - calls).values()) == 20
 
 
-@pytest.mark.filterwarnings("ignore::ltm_sklearn._engine.ExpertWarning")
+@pytest.mark.filterwarnings("ignore::ltm_sklearn.ensemble.ExpertWarning")
 def test_a_drawn_model_that_fails_is_charged_the_worst_loss():
     models = [Moody("a"), ReadsNumber("b")]
     model = LongTermMemoryRegressor(models, feedback="bandit", loss="absolute", algorithm=Told([1e9, 1]), seed=0)

@@ -27,8 +27,7 @@ from stream_experts import (
 )
 
 from ltm_sklearn import LongTermMemoryClassifier, LongTermMemoryRegressor, Snapshots
-from ltm_sklearn._engine import ExpertWarning
-from ltm_sklearn.ensemble import SlidingWindow
+from ltm_sklearn.ensemble import ExpertWarning, SlidingWindow
 from ltm_sklearn.experts import BOA, FixedShare, Hedge, LongTermMemory, MixingPastPosteriors, MLPoly
 from ltm_sklearn.losses import Pinball
 

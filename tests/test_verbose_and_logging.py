@@ -9,7 +9,7 @@ import pytest
 from sklearn.linear_model import SGDRegressor
 
 from ltm_sklearn import ExpertMixture, LongTermMemoryRegressor, Snapshots, _watcher
-from ltm_sklearn._engine import QUIET_ROUNDS
+from ltm_sklearn._failures import QUIET_ROUNDS
 from ltm_sklearn._history import Record
 from ltm_sklearn._pulse import Now, Pulse, pace_called
 

@@ -1,6 +1,6 @@
 """scikit-learn estimators: an online ensemble with long-term memory, and what helps its experts follow a stream."""
 
-from .._engine import ExpertWarning
+from .._failures import ExpertWarning
 from .._shown import ExpertSummary
 from ._classifier import LongTermMemoryClassifier
 from ._from_river import FromRiverClassifier, FromRiverRegressor

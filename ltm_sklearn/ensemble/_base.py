@@ -327,7 +327,7 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
     def _issue(self, X: Any) -> Issued:
         check_is_fitted(self)
         issued = self._ask(check_rows(self, X, reset=False))
-        self._engine.warn(issued.reports)
+        self._engine.failures.warn(issued.reports, stacklevel=3)
         return issued
 
     def _ask(self, X: Any, held: int = 0) -> Issued:

@@ -144,7 +144,7 @@ class RiverEnsemble(Shown, base.Ensemble):
         issued.check()
         if self.feedback == "bandit" and len(X) <= MOST_KEPT:
             self._last = Answered(self._engine.n_rounds, self._skin.last_rows(X, len(X)), issued)
-        self._engine.warn(issued.reports)
+        self._engine.failures.warn(issued.reports, stacklevel=3)
         return issued
 
     def _issue_as(self, id: Hashable, x: dict[Any, Any]) -> Issued:

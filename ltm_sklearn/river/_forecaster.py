@@ -9,8 +9,9 @@ from typing import Any, Self
 import numpy as np
 from river import base, time_series
 
-from .._engine import INFANCY, QUIET_ROUNDS, ExpertWarning
+from .._engine import INFANCY
 from .._events import warn_of
+from .._failures import QUIET_ROUNDS, ExpertWarning
 from .._outlook import Outlook, check_weighing
 from ..experts import ExpertAlgorithm
 from ..experts._validation import Floats, check_count

@@ -10,8 +10,8 @@ import pandas as pd
 from sktime.forecasting.base import ForecastingHorizon
 from sktime.forecasting.base._meta import _HeterogenousEnsembleForecaster
 
-from .._engine import ExpertWarning
 from .._events import warn_of
+from .._failures import ExpertWarning
 from .._outlook import Outlook, check_weighing
 from ..experts import ExpertAlgorithm
 from ..experts._validation import Floats
