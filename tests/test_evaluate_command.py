@@ -242,6 +242,13 @@ def test_features_look_at_no_later_row():
     assert "hour of day" not in whole.names
 
 
+def test_a_column_called_as_one_that_is_made_is_kept_beside_it():
+    frame = pandas.DataFrame({"a": [1.0, None, 5.0], "a is missing": [7.0, 9.0, 8.0]})
+    features = features_of(frame, [])
+    assert features.names == ["a", "a is missing", "a is missing"]
+    assert features.X.tolist() == [[1.0, 0.0, 7.0], [1.0, 1.0, 9.0], [5.0, 0.0, 8.0]]
+
+
 def test_numbers_that_are_names(csv, not_run):
     stream().assign(station=np.arange(N_ROWS) % 3 * 7).to_csv(csv, index=False)
     run(csv, "--categories", "station")
@@ -297,23 +304,35 @@ def test_the_interval_covers_the_mean_of_a_series_whose_rows_are_alike():
 
 
 def test_rows_without_an_answer_do_not_count():
-    found = batch_means(np.array([np.nan, 1.0, 3.0]), np.array([0.0, 10.0, 30.0]), 0.95)
+    found = batch_means(np.array([np.nan, 1.0, 3.0, 1.0, 3.0, 1.0, 3.0]), np.array([0.0] + [10.0, 30.0] * 3), 0.95)
     assert found.mean == 2.5
     assert found.low < 2.5 < found.high
     empty = batch_means(np.array([np.nan]), np.array([0.0]), 0.95)
     assert np.isnan(empty.mean)
     assert not empty.told
-    one = batch_means(np.array([1.0]), np.array([10.0]), 0.95)
-    assert one.mean == 1.0
-    assert np.isnan(one.low)
+
+
+@pytest.mark.parametrize("n_blocks", [1, 2, 4])
+def test_a_few_stretches_that_agree_are_no_certainty(n_blocks):
+    few = batch_means(np.full(n_blocks, 0.02), np.full(n_blocks, 50.0), 0.95)
+    assert few.mean == pytest.approx(0.02)
+    assert np.isnan(few.low)
+    assert not few.told
+
+
+@pytest.mark.parametrize("level", [0.0, 1.0, 95])
+def test_levels_that_are_none(level):
+    result = prequential({"a": MostFrequent(), "b": MostFrequent()}, (np.zeros((20, 1)), np.arange(20) % 2))
+    with pytest.raises(ValueError, match=r"level=.* in \(0, 1\)"):
+        result.difference("a", "b", level=level)
 
 
 @pytest.mark.parametrize(
     ("blocks", "words"),
     [
-        ([0.02, 0.03, 0.02, 0.03], "Memory helps on this stream: +2.5 points"),
-        ([-0.02, -0.03, -0.02, -0.03], "Memory hurts on this stream: -2.5 points"),
-        ([0.5, -0.5, 0.5, -0.4], "No difference that can be told from noise"),
+        ([0.02, 0.03] * 3, "Memory helps on this stream: +2.5 points"),
+        ([-0.02, -0.03] * 3, "Memory hurts on this stream: -2.5 points"),
+        ([0.5, -0.5, 0.5, -0.4, 0.0], "No difference that can be told from noise"),
         ([0.5], "too short to tell"),
     ],
 )

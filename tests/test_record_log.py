@@ -365,3 +365,17 @@ def test_the_log_is_plain_json_without_nan(tmp_path):
     assert lines[0]["log"] == "ltm_sklearn"
     assert lines[1]["uniform"] is None
     assert np.isnan(read_log(path).now.uniform)
+
+
+def test_records_may_be_wanted_in_mid_run_whichever_series_comes_next():
+    frames = pytest.importorskip("pandas")
+
+    def of_shop(shop):
+        X, y = rows()
+        return frames.DataFrame({"shop": shop, "a": X[:, 0], "b": X[:, 1]}), y
+
+    mixture = ExpertMixture(series="shop")
+    for shop in "ab":
+        mixture.partial_fit(*of_shop(shop))
+    mixture.set_params(record=10).partial_fit(*of_shop("b"))
+    assert len(mixture.trace(series="b").loss) == 10

@@ -1,7 +1,8 @@
 """Columns of a file as numbers that models can learn from, without a look ahead.
 
 What a row is made of depends on that row and those before it alone. Of the whole file only this is used: which columns
-hold numbers, dates or text, which never change, and which have missing values.
+hold numbers, dates or text, which never change, count the rows or hardly ever have the same text twice, and which have
+missing values.
 """
 
 from __future__ import annotations
@@ -40,11 +41,12 @@ class Features(NamedTuple):
 def features_of(frame: Any, as_text: list[str]) -> Features:
     """Raises a ValueError that names the column and the row if a number is none, or if nothing is left."""
     columns = [_column(str(name), frame[name], name in as_text) for name in frame.columns]
-    features = {name: values for column in columns for name, values in column.features.items()}
-    if not features:
+    # a column of the file may be called as one that is made here, hence no dictionary
+    names = [name for column in columns for name in column.features]
+    if not names:
         why = "; ".join(f"{column.name!r}: {column.what}" for column in columns[:3])
         raise ValueError(f"no column is left to learn from ({why or 'the target is the only one'})")
-    return Features(np.column_stack(list(features.values())), list(features), columns)
+    return Features(np.column_stack([each for column in columns for each in column.features.values()]), names, columns)
 
 
 def _column(name: str, values: Any, is_text: bool) -> Column:

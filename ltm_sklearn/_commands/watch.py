@@ -7,7 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path
@@ -36,7 +36,8 @@ examples:
   ltm-sklearn watch run.jsonl --once
   ltm-sklearn watch run.jsonl --every 5 --out status.html
 
-exit codes: 0 done, or ended by Ctrl-C; 1 the log cannot be read or the file not be written; 2 wrong usage
+exit codes: 0 done, or ended by Ctrl-C; 1 at the first look the log cannot be read, or the file not be
+written (later that is said, and tried again); 2 wrong usage
 """
 
 
@@ -70,42 +71,35 @@ def run(options: Any) -> int:
     if options.out is not None and options.out.resolve() == options.file.resolve():
         return _failed(f"--out {options.out} is the log itself", 2)
     try:
-        draw = _drawer(options)
-        log = read_log(options.file)
-        draw(log)
+        look = _looker(options)
+        log = look()
     except (OSError, ValueError, ImportError) as error:
         return _failed(str(error), 1)
     if options.once:
         _say("\n".join(table(log, time.time())))
         return 0
-    try:
-        _watch(options, draw, log)
-    except KeyboardInterrupt:
-        return 0
-    except (OSError, ValueError) as error:
-        return _failed(str(error), 1)
+    with suppress(KeyboardInterrupt):
+        _watch(options.every, look, log)
     return 0
 
 
-def _watch(options: Any, draw: Callable[[RunLog], None], log: RunLog) -> None:
+def _watch(every: float, look: Callable[[], RunLog], log: RunLog) -> None:
     """Until it is interrupted."""
     with _screen() as show:
         trouble = ""
         while True:
             show(log, trouble)
-            time.sleep(options.every)
+            time.sleep(every)
             try:
-                log, trouble = read_log(options.file), ""
+                log, trouble = look(), ""
             except (OSError, ValueError) as error:  # it may be there again next time
                 trouble = str(error)
-                continue
-            draw(log)
 
 
-def _drawer(options: Any) -> Callable[[RunLog], None]:
-    """What writes the page or picture, if one is wanted."""
+def _looker(options: Any) -> Callable[[], RunLog]:
+    """What reads the log and, if that is wanted, writes the page or picture of what it read."""
     if options.out is None:
-        return lambda log: None
+        return lambda: read_log(options.file)
     if find_spec("matplotlib") is None:
         raise ImportError("pictures need matplotlib: pip install 'ltm_sklearn[plot]'")
     from matplotlib.figure import Figure
@@ -118,11 +112,11 @@ def _drawer(options: Any) -> Callable[[RunLog], None]:
     display = LiveDisplay(options.file)
     figure = Figure(figsize=SIZE, layout="constrained")
 
-    def draw(log: RunLog) -> None:
-        display.plot(figure)
-        display.save(options.out, options.every)
+    def look() -> RunLog:
+        display.plot(figure).save(options.out, options.every)
+        return display.log_
 
-    return draw
+    return look
 
 
 @contextmanager

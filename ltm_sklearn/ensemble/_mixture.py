@@ -371,7 +371,8 @@ class ExpertMixture(MixtureShown, MultiOutputMixin, RegressorMixin, BaseEstimato
                 self._tapes[series] = Tape(n_records(self.record), len(names), table.targets.shape[1])
             times = None if reading.times is None else reading.times[here]
             self._tapes[series].add({name: values[here] for name, values in rows.items()}, times, now())
-        watcher.source.tape, watcher.source.names = self._tapes[0], names
+        if watcher.log is not None:  # which is for one series
+            watcher.source.tape, watcher.source.names = self._tapes[0], names
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_panel")

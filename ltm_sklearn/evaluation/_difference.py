@@ -12,6 +12,8 @@ from ..experts._validation import Floats
 
 #: More stretches would be shorter, and neighbours less independent; fewer would leave little to judge the spread by.
 MOST_STRETCHES = 20
+#: With fewer, stretches that happen to agree, as counts of mistakes in a few rows often do, would look like certainty.
+FEWEST_STRETCHES = 5
 
 
 class Difference(NamedTuple):
@@ -56,6 +58,6 @@ def batch_means(differences: Floats, counts: Floats, level: float) -> Difference
     mean = float(shares @ means)
     n = len(means)
     half = math.nan
-    if n > 1:
+    if n >= FEWEST_STRETCHES:
         half = float(stdtrit(n - 1, 0.5 + level / 2.0) * np.sqrt(n / (n - 1) * (shares**2 @ (means - mean) ** 2)))
     return Difference(mean, mean - half, mean + half, means, np.cumsum(rows))

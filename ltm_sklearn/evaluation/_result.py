@@ -95,14 +95,15 @@ class PrequentialResult:
         """How much better one model was than another, with an interval that allows for rows that depend on each other.
 
         The blocks of :meth:`curve` are gathered in at most 20 stretches of the stream; the interval comes from how much
-        the difference varies between them (batch means, with Student's t).
+        the difference varies between them (batch means, with Student's t). With fewer than five it is NaN. Where a
+        model had no answer in some rows of a block, the block counts as the rows of the one that had fewer.
 
         Parameters
         ----------
         model, other
             Names.
         level : float, default=0.95
-            How sure the interval is to be.
+            How sure the interval is to be: above 0, below 1.
 
         Returns
         -------
@@ -128,7 +129,7 @@ class PrequentialResult:
         for name in (model, other):
             if name not in self.scores:
                 raise ValueError(f"there is no model {name!r}; there are {list(self.scores)}")
-        check_number("level", level, 0.0, 1.0)
+        check_number("level", level, 0.0, 1.0, low_open=True, high_open=True)
         names = list(self.scores)
         both = [names.index(model), names.index(other)]
         values = self.curve_values[:, both] if self.measure == "accuracy" else -self.curve_values[:, both]
