@@ -63,7 +63,7 @@ class Watcher:
     def __init__(self, source: Source | None, log: LogFile | None) -> None:
         self.source: Any = source
         self.log = log
-        self.verbose = 0
+        self._verbose = 0
         self.pulse = Pulse()
         self.has_news = False
         self._closes: Any = None  #: writes what is left when this goes away, or Python ends
@@ -73,9 +73,20 @@ class Watcher:
         return {**self.__dict__, "_closes": None, "_told_at": 0.0}
 
     @property
+    def verbose(self) -> int:
+        """0, or more for more lines; checked, as estimators may be told otherwise in mid-run."""
+        return self._verbose
+
+    @verbose.setter
+    def verbose(self, verbose: int) -> None:
+        if verbose is not self._verbose:
+            check_verbose(verbose)
+            self._verbose = verbose
+
+    @property
     def listens(self) -> bool:
         """Whether it wants to know how the run stands."""
-        return self.log is not None or bool(self.verbose)
+        return self.log is not None or bool(self._verbose)
 
     def see(self, record: Record, when: float) -> None:
         """Take in a round."""

@@ -104,6 +104,15 @@ def test_verbose_is_a_number(verbose):
 # Events -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("model", [regressor(), ExpertMixture()])
+def test_a_wrong_verbose_in_mid_run_is_an_error_before_anything_is_learned(model):
+    model.partial_fit(*rows()).set_params(verbose="loud")
+    with pytest.raises(ValueError, match="verbose='loud'"):
+        model.partial_fit(*rows())
+    assert model.n_samples_seen_ == 10
+    assert model.set_params(verbose=0).partial_fit(*rows()).n_samples_seen_ == 20
+
+
 def test_what_the_memory_does_is_logged(caplog):
     caplog.set_level(logging.INFO, logger="ltm_sklearn")
     model = regressor(memory=Snapshots(every=20, max_size=2, merge=None, on_drift=False), batch_size=10).fit(*rows(80))

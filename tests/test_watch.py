@@ -202,6 +202,28 @@ def test_watch_prints_a_line_when_rows_have_come_and_ends_with_an_interrupt(run,
     assert "No such file" in third
 
 
+def test_watch_goes_on_when_the_page_cannot_be_written_for_a_while(run, tmp_path, monkeypatch, capsys):
+    folder, naps = tmp_path / "pages", []
+    folder.mkdir()
+
+    def nap(seconds):
+        naps.append(seconds)
+        if len(naps) == 1:
+            folder.rename(tmp_path / "away")
+        elif len(naps) == 2:
+            (tmp_path / "away").rename(folder)
+            (folder / "now.html").unlink()
+        elif len(naps) == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(watch.time, "sleep", nap)
+    assert main(["watch", str(run[1]), "--out", str(folder / "now.html")]) == 0
+    first, second, third = capsys.readouterr().out.splitlines()
+    assert "No such file" in second
+    assert third == first == str(read_log(run[1]).now)
+    assert (folder / "now.html").exists()
+
+
 def test_a_running_process_is_watched_from_another(tmp_path):
     path = tmp_path / "run.jsonl"
     stream = (

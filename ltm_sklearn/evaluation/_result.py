@@ -29,8 +29,9 @@ class PrequentialResult:
         Rows of a window.
     scores : dict
         For each model a dictionary of its scores, as in :meth:`frame`.
-    curve_rows, curve_values : ndarray
-        The last row of each point of the curve, and the models' scores there, as :meth:`curve` has them.
+    curve_rows, curve_values, curve_counts : ndarray
+        The last row of each point of the curve, the models' scores there, as :meth:`curve` has them, and from how many
+        rows each score comes: those in which the model had an answer.
     segments : list of Segment
         Which concept was in force when; empty if the stream does not tell. When there are more than 1,000 segments,
         neighbours are joined.
