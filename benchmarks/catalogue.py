@@ -64,6 +64,13 @@ BENCHMARKS = [
         quick="--regimes 2 --rounds 1000 --seeds 1",
     ),
     Benchmark(
+        "steady",
+        "steady",
+        "regret of the algorithms that need no setting where one expert is best throughout",
+        "2 min",
+        quick="--regimes 1 --rounds 300 --seeds 1",
+    ),
+    Benchmark(
         "speed",
         "speed",
         "microseconds a round of every algorithm, NumPy and compiled",
