@@ -101,9 +101,6 @@ def test_verbose_is_a_number(verbose):
             model.fit(*rows())
 
 
-# Events -----------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("model", [regressor(), ExpertMixture()])
 def test_a_wrong_verbose_in_mid_run_is_an_error_before_anything_is_learned(model):
     model.partial_fit(*rows()).set_params(verbose="loud")
@@ -111,6 +108,9 @@ def test_a_wrong_verbose_in_mid_run_is_an_error_before_anything_is_learned(model
         model.partial_fit(*rows())
     assert model.n_samples_seen_ == 10
     assert model.set_params(verbose=0).partial_fit(*rows()).n_samples_seen_ == 20
+
+
+# Events -----------------------------------------------------------------------------------------------------------
 
 
 def test_what_the_memory_does_is_logged(caplog):
