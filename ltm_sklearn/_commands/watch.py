@@ -119,7 +119,7 @@ def _drawer(options: Any) -> Callable[[RunLog], None]:
     figure = Figure(figsize=SIZE, layout="constrained")
 
     def draw(log: RunLog) -> None:
-        display.plot(figure)
+        display._draw(log, figure)  # not read again: the file may be gone by now
         display.save(options.out, options.every)
 
     return draw
