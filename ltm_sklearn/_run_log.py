@@ -45,6 +45,10 @@ def read_log(path: str | os.PathLike[str]) -> RunLog:
         There is no such file, or it cannot be read.
     """
     path = os.fspath(path)
+    if not os.path.exists(path):
+        raise FileNotFoundError(f"there is no file {path}")
+    if not os.path.isfile(path):
+        raise NoLog(f"{path} is no file")
     with open(path, encoding="utf-8", errors="replace") as file:
         *lines, _ = file.read().split("\n")  # a last line without an end is being written, or was cut off
     if not lines:

@@ -108,6 +108,25 @@ def test_the_live_view_is_written_as_picture_or_page_until_it_is_interrupted(run
     assert sorted(os.listdir(tmp_path)) == ["page.html", "page.png"]
 
 
+def test_the_live_view_can_be_written_without_drawing_it_first(run, tmp_path):
+    LiveDisplay(run[1]).save(tmp_path / "page.png")
+    assert (tmp_path / "page.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_page_is_drawn_from_the_log_that_was_read_even_if_the_file_is_gone_by_then(run, tmp_path, monkeypatch):
+    path = tmp_path / "run.jsonl"
+    path.write_bytes(run[1].read_bytes())
+
+    def read_and_lose(name):
+        log = read_log(name)
+        path.unlink()
+        return log
+
+    monkeypatch.setattr(watch, "read_log", read_and_lose)
+    assert main(["watch", str(path), "--once", "--out", str(tmp_path / "page.html")]) == 0
+    assert os.listdir(tmp_path) == ["page.html"]
+
+
 def test_without_a_window_there_must_be_a_file(run):
     with pytest.raises(ValueError, match="no window to show it in: give out="):
         LiveDisplay(run[1]).watch()
@@ -160,7 +179,8 @@ def test_watch_writes_a_page(run, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (["nowhere.jsonl"], 1, "nowhere.jsonl"),
+        (["nowhere.jsonl"], 1, "there is no file nowhere.jsonl"),
+        (["."], 1, ". is no file"),
         (["data.csv", "--once"], 1, "data.csv is no log of ltm_sklearn"),
         (["run.jsonl", "--once", "--out", "page.doc"], 1, "neither a page nor a picture"),
         (["run.jsonl", "--once", "--out", "nowhere/page.html"], 1, "there is no folder"),
@@ -199,7 +219,7 @@ def test_watch_prints_a_line_when_rows_have_come_and_ends_with_an_interrupt(run,
     assert naps == [3.0] * 4
     first, second, third = capsys.readouterr().out.splitlines()
     assert (first, second) == (str(log.now), str(read_log(run[1]).now))
-    assert "No such file" in third
+    assert third == f"there is no file {path}"
 
 
 def test_watch_goes_on_when_the_page_cannot_be_written_for_a_while(run, tmp_path, monkeypatch, capsys):

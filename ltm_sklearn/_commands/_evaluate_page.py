@@ -20,8 +20,8 @@ HEADS = {
     "log_loss": ("log loss", "{:.4f}"),
     "mae": ("mean absolute error", "{:,.5g}"),
     "rmse": ("root mean squared error", "{:,.5g}"),
-    "after_change": ("after a change", "{:,.4g}"),
-    "after_return": ("after a return", "{:,.4g}"),
+    "after_change": ("after a change", "{:,.5g}"),
+    "after_return": ("after a return", "{:,.5g}"),
 }
 INTERVAL = (
     "The interval: the stream is cut into {n} stretches, and how much the difference varies from one to the next tells "
@@ -33,6 +33,12 @@ HONEST = (
     "and fill features with what they saw before. Known in advance were the columns, their kinds, and, for classes, "
     "their names."
 )
+#: What it means if a baseline is better than the pool.
+BEATEN_BY = {
+    "last target": "The order of the targets tells more than the features do; past targets as columns of the file may "
+    "help all models."
+}
+BEATEN = "So far nothing was learned from the features that is worth more than that."
 
 
 def verdict(run: Run) -> str:
@@ -53,8 +59,7 @@ def remarks(run: Run) -> list[str]:
     if found.mean < 0.0:
         notes.append(
             f"Beware: to say the {baseline} each time, without a look at any feature, does better than the pool "
-            f"({_score(run, baseline)} against {_score(run, WITH)}). The order of the targets tells more than the "
-            "features do; past targets as columns of the file may help all models."
+            f"({_score(run, baseline)} against {_score(run, WITH)}). {BEATEN_BY.get(baseline, BEATEN)}"
         )
     elif _row_by_row(run) is not None:
         notes.append(
@@ -62,7 +67,9 @@ def remarks(run: Run) -> list[str]:
             f"({_row_by_row(run)}) than the pool does in batches of {run.batch} ({_score(run, WITH)})."
         )
     against = run.differences[expert]
-    if against.told:
+    if math.isnan(against.low):
+        notes.append(f"The best expert, {expert}, has {_score(run, expert)}, the pool with memory {_score(run, WITH)}.")
+    elif against.told:
         better = "better" if against.mean > 0.0 else "worse"
         notes.append(f"Against the best expert, {expert}, the pool with memory is {better}: {_gain(run, against)}.")
     else:
@@ -103,17 +110,19 @@ def lines_of(run: Run) -> list[list[str]]:
     first = next(iter(run.result.scores.values()))
     columns = [name for name in HEADS if name in first]
     unit = "points" if run.file.is_class else "error saved"
-    head = ["model", *(HEADS[name][0] for name in columns), f"memory's gain on it ({unit})", "95 % interval", "seconds"]
+    head = ["model", *(HEADS[name][0] for name in columns), f"gain ({unit})", "95 % interval", "seconds"]
+    styles = {name: HEADS[name][1] for name in columns}
+    if run.file.is_class:  # after a change there are accuracies, too
+        styles |= {name: HEADS["accuracy"][1] for name in columns if name.startswith("after_")}
     lines = [head]
     for name, scores in run.result.scores.items():
-        cells = [HEADS[column][1].format(scores[column]).replace("nan", "") for column in columns]
+        cells = ["" if math.isnan(scores[column]) else styles[column].format(scores[column]) for column in columns]
         found = run.differences.get(name)
         if found is None or math.isnan(found.mean):
             cells += ["", ""]
-        elif run.file.is_class:
-            cells += [f"{100 * found.mean:+.2f}", f"{100 * found.low:+.2f} to {100 * found.high:+.2f}"]
         else:
-            cells += [_error(found.mean), f"{_error(found.low)} to {_error(found.high)}"]
+            mean, low, high = (f"{100 * x:+.2f}" if run.file.is_class else _error(x) for x in found[:3])
+            cells += [mean, "" if math.isnan(found.low) else f"{low} to {high}"]
         lines.append([name, *cells, f"{scores['predict_seconds'] + scores['learn_seconds']:.1f}"])
     return lines
 

@@ -66,7 +66,9 @@ def _prepared(frame: Any, asked: Asked) -> StreamFile:
     if not n_known:
         raise ValueError(f"column {asked.target!r} (--target) is empty in all {len(known)} rows")
     if n_known < FEWEST_ROWS:
-        raise ValueError(f"there are {n_known} rows with a target: at least {FEWEST_ROWS} are needed to compare models")
+        raise ValueError(
+            f"only {n_known} of the rows have a target: at least {FEWEST_ROWS} are needed to compare models"
+        )
     y, is_class, why = _targets(frame, known, asked)
     times = None if asked.time is None else _times(frame[asked.time], asked.time)
     concept = None if asked.concept is None else _concept(frame[asked.concept], asked.concept)

@@ -48,7 +48,7 @@ An earlier report in the folder is replaced.
 
 20,000 rows with ten features take a minute or two on one core; larger batches are faster.
 
-exit codes: 0 done, 1 the data are wrong or the report cannot be written, 2 wrong usage
+exit codes: 0 done, 1 the data are wrong or the report cannot be written, 2 wrong usage, 130 Ctrl-C
 """
 
 

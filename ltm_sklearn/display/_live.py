@@ -63,7 +63,9 @@ class LiveDisplay:
         figure : matplotlib Figure, optional
             None: the one from before, or a new one.
         """
-        log = read_log(self.path)
+        return self._draw(read_log(self.path), figure)
+
+    def _draw(self, log: RunLog, figure: Any) -> Self:
         if figure is None:
             figure = getattr(self, "figure_", None)
         if figure is None:
@@ -107,7 +109,7 @@ class LiveDisplay:
     def save(self, out: str | os.PathLike[str], refresh: float = 1.0) -> None:
         """Write what was drawn: a picture or, if the file is ``.html``, a page that loads itself anew.
 
-        Whoever looks at the file meanwhile sees the one before, or this one, whole.
+        What was not drawn yet is drawn first. Whoever looks at the file meanwhile sees the one before, or this one, whole.
 
         Parameters
         ----------
@@ -117,6 +119,8 @@ class LiveDisplay:
         """
         from ._live_page import write  # which few need
 
+        if not hasattr(self, "figure_"):
+            self.plot()
         write(self, os.fspath(out), refresh)
 
     def _shower(self) -> Any:
