@@ -534,3 +534,10 @@ def test_the_help_tells_which_command_is_for_what(capsys):
         main(["evaluate", "stream.csv"])
     assert end.value.code == 2
     assert "--target" in capsys.readouterr().err
+
+
+def test_a_folder_that_cannot_be_written_is_found_before_the_run(csv, not_run, monkeypatch, capsys):
+    monkeypatch.setattr("ltm_sklearn._commands._folder.os.access", lambda path, mode: False)
+    code, _ = run(csv)
+    assert f"{csv.parent} cannot be written to" in failure(capsys, code)
+    assert not not_run

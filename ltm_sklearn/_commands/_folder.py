@@ -23,6 +23,9 @@ def check_free(folder: Path, names: Iterable[str], force: bool) -> None:
         raise FileExistsError(f"{folder} is a file, not a folder")
     if not folder.absolute().parent.is_dir():
         raise FileNotFoundError(f"there is no folder {folder.absolute().parent} to write {folder.name} into")
+    place = folder if folder.is_dir() else folder.absolute().parent
+    if not os.access(place, os.W_OK | os.X_OK):  # better known before a long run than after it
+        raise PermissionError(f"{place} cannot be written to")
     folders = [name for name in names if (folder / name).is_dir()]
     if folders:
         raise FileExistsError(f"{folder / folders[0]} is a folder, and a report has a file of that name")

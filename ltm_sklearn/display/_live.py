@@ -109,7 +109,8 @@ class LiveDisplay:
     def save(self, out: str | os.PathLike[str], refresh: float = 1.0) -> None:
         """Write what was drawn: a picture or, if the file is ``.html``, a page that loads itself anew.
 
-        What was not drawn yet is drawn first. Whoever looks at the file meanwhile sees the one before, or this one, whole.
+        What was not drawn yet is drawn first. Whoever looks at the file meanwhile sees the one before, or this one,
+        whole.
 
         Parameters
         ----------
