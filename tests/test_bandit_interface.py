@@ -16,7 +16,7 @@ from bandit_algorithms import (
     random_losses,
     without_kernel,
 )
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from pools import for_each, same, snapshot
 from scipy.stats import chisquare
@@ -138,6 +138,7 @@ def test_compiled_equals_numpy(name, monkeypatch):
     assert_close(fast, slow)
 
 
+@example(seed=0, n_arms=1, n_before=30)  # what is left for bad arms is rounding, and differs
 @settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 10**6), n_arms=st.integers(1, 9), n_before=st.integers(0, 200_000))
 @pytest.mark.parametrize("name", BANDITS)

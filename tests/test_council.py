@@ -11,6 +11,7 @@ from ltm_sklearn._council import Council, Rows, Standing
 from ltm_sklearn.experts import BOA, LongTermMemory
 from ltm_sklearn.experts._long_term_memory import RATES
 from ltm_sklearn.losses._numbers import OutputLosses
+from ltm_sklearn.losses._targets import LossRange
 
 LOSSES = [
     losses.Squared(),
@@ -214,7 +215,7 @@ def test_a_late_round_is_judged_by_what_was_issued():
     late = np.mean(predictions**2)
     naive = LongTermMemory()
     queue, said = [], np.empty(n_rows)
-    scale = losses.LossRange()
+    scale = LossRange()
     for t in range(n_rows):
         said[t] = naive.weights(3) @ X[t]
         queue.append(2.0 * said[t] * (X[t] - said[t]))

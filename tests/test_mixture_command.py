@@ -554,7 +554,7 @@ def test_the_help_has_an_example(capsys):
 
 def test_the_commands_in_the_document_are_understood(monkeypatch):
     asked = []
-    for command in ("demo", "evaluate", "mixture"):
+    for command in ("demo", "evaluate", "mixture", "watch"):
         monkeypatch.setattr(f"ltm_sklearn._commands.{command}.run", lambda options: asked.append(options) or 0)
     document = (Path(__file__).parent.parent / "docs" / "command_line.md").read_text()
     shell = "".join(re.findall(r"```sh\n(.*?)```", document, flags=re.DOTALL)).replace("\\\n", " ")

@@ -44,7 +44,7 @@ MARGIN = 0.005
 #: The least dispersion, and the largest log-ratio that one loss may bring.
 LEAST_DISPERSION, LARGEST_RATIO = 1e-3, 5.0
 
-#: Losses that differ by no more than this are the same.
+#: Losses that differ by no more than this are the same; counts of no more than this are none.
 SAME = 1e-12
 #: The range grows at most by this factor in a round, and what lies beyond the levels fades by this part a round: one
 #: outlier does not make all else look alike.
@@ -101,7 +101,7 @@ def widened(state: State, losses: Floats) -> State:
     if not range_is_known(state):
         return {"lowest": min(lowest, float(losses.min())), "highest": max(highest, float(losses.max()))}
     good = state["good_loss"] / state["good_count"]
-    bad = state["bad_loss"] / state["bad_count"] if state["bad_count"] > 0.0 else good  # of one arm there is none
+    bad = state["bad_loss"] / state["bad_count"] if state["bad_count"] > SAME else good  # of one arm just rounding
     lowest += SHRINKING * max(min(good, bad) - lowest, 0.0)
     highest -= SHRINKING * max(highest - max(good, bad), 0.0)
     beyond = (GROWTH - 1.0) * (highest - lowest)

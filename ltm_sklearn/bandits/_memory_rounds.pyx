@@ -36,7 +36,7 @@ cdef void widen(Sums* sums, double loss, const FilterConstants* c) noexcept nogi
     cdef double good, bad, low, high, beyond, lowest = sums.lowest, highest = sums.highest
     if highest - lowest > c.same:
         good = sums.good_loss / sums.good_count
-        bad = sums.bad_loss / sums.bad_count if sums.bad_count > 0.0 else good
+        bad = sums.bad_loss / sums.bad_count if sums.bad_count > c.same else good
         low, high = (good, bad) if good < bad else (bad, good)
         lowest += c.shrinking * (low - lowest if low > lowest else 0.0)
         highest -= c.shrinking * (highest - high if highest > high else 0.0)
