@@ -167,7 +167,7 @@ def test_regression_of_a_parquet_file_with_a_delay(tmp_path, capsys):
     printed, shown = capsys.readouterr()
     assert "regression, as y has numbers that are not whole" in printed
     assert "200 rows" in printed
-    assert "mean absolute error saved" in printed
+    assert "too short to tell" in printed  # of five stretches at least
     assert "200" in shown  # of the progress
     scores = pandas.read_csv(out / "scores.csv", index_col="model")
     y = table["y"].to_numpy()[:200]

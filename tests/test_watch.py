@@ -122,7 +122,7 @@ def test_the_page_is_drawn_from_the_log_that_was_read_even_if_the_file_is_gone_b
         path.unlink()
         return log
 
-    monkeypatch.setattr(watch, "read_log", read_and_lose)
+    monkeypatch.setattr("ltm_sklearn.display._live.read_log", read_and_lose)
     assert main(["watch", str(path), "--once", "--out", str(tmp_path / "page.html")]) == 0
     assert os.listdir(tmp_path) == ["page.html"]
 
