@@ -28,6 +28,7 @@ OURS = {"ours, naive Bayes": "bayes", "ours, default pool": "pool"}
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Streams, seeds, segments and peers."""
     parser.add_argument("--names", nargs="+", choices=DRAWN, default=list(DRAWN))
+    parser.add_argument("--ours", nargs="+", choices=OURS, default=list(OURS), metavar="WHO", help="of ours")
     parser.add_argument("--batch", type=int, default=10, help="rows a batch of ours (default: %(default)s)")
     add_seeds(parser, 3)
     add_segments(parser, 30, 1000)
@@ -39,7 +40,7 @@ def run(report: Report, options: argparse.Namespace) -> None:
     seeds = seeds_of(options)
     streams = [drawn_stream(name, seed, options) for name in options.names for seed in seeds]
     runs = ours(streams, options) | moa_learners.compete(streams, options)
-    everyone = [who for who in (*OURS, *options.peers) if any(who == each for _, each in runs)]
+    everyone = [who for who in (*options.ours, *options.peers) if any(who == each for _, each in runs)]
     notes = [
         f"Test then train; mean over {said(seeds)}. {options.segments} segments of {options.length} rows, three "
         f"concepts in random order, {NOISE:.0%} of labels flipped. Ours has default settings and takes {options.batch} "
@@ -52,7 +53,7 @@ def run(report: Report, options: argparse.Namespace) -> None:
 def ours(streams: list[DrawnStream], options: argparse.Namespace) -> Runs:
     """Scores of ours."""
     run_one = Memory(options.cache, verbose=0).cache(our_run)
-    tasks = [(stream, who) for who in OURS for stream in streams]
+    tasks = [(stream, who) for who in options.ours for stream in streams]
     finished = Parallel(options.jobs, verbose=5)(
         delayed(run_one)(stream, OURS[who], options.batch) for stream, who in tasks
     )
