@@ -11,12 +11,14 @@ import pandas as pd
 
 NOTE = (
     "NormalHedge and NNLS are sktime's `NormalHedgeEnsemble` and `NNLSEnsemble`, run here on the same rows; a dash is "
-    "where one ended with an error."
+    "where one ended with an error, or, for NNLS, which solves for all rows so far after each round, where there are "
+    "too many rounds."
 )
+MOST_SOLUTIONS = 2_000
 
 
 def of_sktime(X: pd.DataFrame, y: pd.Series, loss: str, block: int = 1) -> dict[str, float]:
-    """Mean loss of each; nothing where sktime is absent, NaN where it fails."""
+    """Mean loss of each; nothing where sktime is absent, NaN where it fails or takes too long."""
     if find_spec("sktime") is None:
         print("sktime's ensembles are left out, as sktime is not installed", flush=True)
         return {}
@@ -30,7 +32,11 @@ def of_sktime(X: pd.DataFrame, y: pd.Series, loss: str, block: int = 1) -> dict[
         ),
         "NNLS of sktime": NNLSEnsemble(X.shape[1]),
     }
-    return {name: mean_loss(ensemble, X.to_numpy(), y.to_numpy(), of_one, block) for name, ensemble in made.items()}
+    found = {}
+    for name, ensemble in made.items():
+        too_long = isinstance(ensemble, NNLSEnsemble) and len(y) > MOST_SOLUTIONS * block
+        found[name] = np.nan if too_long else mean_loss(ensemble, X.to_numpy(), y.to_numpy(), of_one, block)
+    return found
 
 
 def mean_loss(ensemble: Any, X: np.ndarray, y: np.ndarray, of_one: Callable[..., Any], block: int) -> float:
