@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from .._show_versions import versions
+from ..streams._batches import import_extra
+from ._folder import PAGE, check_free, write_folder
 
 
 def add_folder_options(parser: Any) -> None:
@@ -31,13 +33,47 @@ def check_apart(options: Any, names: Iterable[str]) -> None:
 def say(words: str) -> None:
     """Print; names with letters that the terminal lacks are no reason to fail."""
     encoding = sys.stdout.encoding or "utf-8"
-    print(words.encode(encoding, "replace").decode(encoding))
+    print(words.encode(encoding, "replace").decode(encoding), flush=True)
 
 
 def failed(command: str, message: str, code: int) -> int:
     """Say on stderr, in one line, why a command could not be done; returns the exit code."""
     print(f"ltm-sklearn {command}: " + " ".join(message.split()), file=sys.stderr)
     return code
+
+
+def make_report(
+    command: str,
+    options: Any,
+    names: Collection[str],
+    *,
+    check: Callable[[Any], Any],
+    work: Callable[[Any, Any], Any],
+    files: Callable[[Any, Any], dict[str, bytes]],
+    told: Callable[[Any, Any], str],
+) -> int:
+    """Check the options, do the work, write its files and say how it went; returns the exit code.
+
+    ``names`` are all files that the report may have. ``check(options)`` gives what ``work(asked, options)`` needs, and
+    ``files`` and ``told`` are asked about its outcome. All that can fail before the work is tried before it.
+    """
+    try:
+        asked = check(options)
+    except ValueError as error:
+        return failed(command, str(error), 2)
+    try:
+        import_extra("pandas", "tables")
+        import_extra("matplotlib", "pictures", "plot")
+        check_free(options.out, names, options.force)
+        done = work(asked, options)
+    except (ValueError, ImportError, OSError) as error:
+        return failed(command, str(error), 1)
+    try:
+        write_folder(options.out, files(done, options), names)
+    except (OSError, ValueError) as error:
+        return failed(command, f"the report could not be written: {error}", 1)
+    say(f"{told(done, options)}\n\nreport: {options.out / PAGE}")
+    return 0
 
 
 def command_line(options: Any) -> str:

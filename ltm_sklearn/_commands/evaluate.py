@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from ..streams._batches import import_extra
-from ._common import add_folder_options, check_apart, command_line, failed, made_with, say
+from ._common import add_folder_options, check_apart, command_line, made_with, make_report
 from ._evaluate_page import markdown, page, text
 from ._evaluate_pictures import WORDS, draw_pictures
 from ._evaluate_run import Run, batch_for, memory_rows, run_evaluation, scores_frame
-from ._folder import PAGE, check_free, write_folder
+from ._folder import PAGE
 from ._stream_file import Asked, StreamFile, read_stream
 
 TABLES = {
@@ -111,33 +111,19 @@ def add_to(commands: Any) -> None:
 
 def run(options: Any) -> int:
     """Returns the exit code."""
-    try:
-        asked = _asked(options)
-    except ValueError as error:
-        return failed("evaluate", str(error), 2)
-    try:
-        import_extra("pandas", "tables")
-        import_extra("matplotlib", "pictures", "plot")
-        check_free(options.out, NAMES, options.force)
-    except (ImportError, OSError) as error:
-        return failed("evaluate", str(error), 1)
-    try:
-        file = read_stream(options.file, asked)
-        batch = batch_for(len(file.y)) if options.batch is None else options.batch
-        if batch + options.delay > len(file.y) // 2:
-            raise ValueError(
-                f"with batches of {batch} and a delay of {options.delay}, {len(file.y)} rows are too few: half of them "
-                "would pass before anything is learned"
-            )
-        done = run_evaluation(file, batch, options.delay, options.seed)
-    except (ValueError, ImportError) as error:
-        return failed("evaluate", str(error), 1)
-    try:
-        write_folder(options.out, _files(done, options), NAMES)
-    except (OSError, ValueError) as error:
-        return failed("evaluate", f"the report could not be written: {error}", 1)
-    say(f"{_told(done.file, options)}\n\n{text(done)}\n\nreport: {options.out / PAGE}")
-    return 0
+    return make_report("evaluate", options, NAMES, check=_asked, work=_work, files=_files, told=_told)
+
+
+def _work(asked: Asked, options: Any) -> Run:
+    """The run over the file."""
+    file = read_stream(options.file, asked)
+    batch = batch_for(len(file.y)) if options.batch is None else options.batch
+    if batch + options.delay > len(file.y) // 2:
+        raise ValueError(
+            f"with batches of {batch} and a delay of {options.delay}, {len(file.y)} rows are too few: half of them "
+            "would pass before anything is learned"
+        )
+    return run_evaluation(file, batch, options.delay, options.seed)
 
 
 def _asked(options: Any) -> Asked:
@@ -211,12 +197,13 @@ def _task(file: StreamFile) -> str:
     return f"classification of {len({*file.y.tolist()})} classes"
 
 
-def _told(file: StreamFile, options: Any) -> str:
-    """What the file was taken for."""
+def _told(done: Run, options: Any) -> str:
+    """What the file was taken for, and the verdict."""
+    file = done.file
     left_out = [each.name for each in file.columns if each.kind == "left out"]
     words = f"{options.file.name}: {len(file.y):,} rows, {len(file.names)} features; {_task(file)}, as {file.why}"
     if file.n_unlabelled:
         words += f"\n{file.n_unlabelled:,} rows have no target and were passed over"
     if left_out:
         words += f"\nleft out: {', '.join(left_out[:10])}{', …' if len(left_out) > 10 else ''} (features.csv says why)"
-    return words
+    return f"{words}\n\n{text(done)}"

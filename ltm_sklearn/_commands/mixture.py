@@ -12,9 +12,8 @@ from .._progress import progress_bar
 from ..ensemble import ExpertMixture
 from ..ensemble._mixture_parameters import check_mixture
 from ..losses import LOSSES
-from ..streams._batches import import_extra
-from ._common import add_folder_options, check_apart, command_line, failed, made_with, say
-from ._folder import PAGE, check_free, write_folder
+from ._common import add_folder_options, check_apart, command_line, made_with, make_report
+from ._folder import PAGE
 from ._forecast_file import read_forecasts
 from ._mixture_page import page, period
 from ._mixture_run import NUMBERS, Run, forecasts_frame, run_mixture, series_frame, weights_frame
@@ -100,30 +99,20 @@ def add_to(commands: Any) -> None:
 
 def run(options: Any) -> int:
     """Returns the exit code."""
-    try:
-        mixture = _mixture(options)
-    except ValueError as error:
-        return failed("mixture", str(error), 2)
-    try:
-        import_extra("pandas", "tables")
-        import_extra("matplotlib", "pictures", "plot")
-        check_free(options.out, NAMES, options.force)
-    except (ImportError, OSError) as error:
-        return failed("mixture", str(error), 1)
-    try:
-        file = read_forecasts(options.file, mixture, options.target, options.drop)
-        if options.show is not None and (file.series is None or options.show not in file.series[file.known].tolist()):
-            raise ValueError(f"there is no series {options.show!r} (--show) with targets")
-        with progress_bar("mixture", True, int(file.known.sum())) as show:
-            done = run_mixture(file, mixture, show, options.show)
-    except (ValueError, ImportError) as error:
-        return failed("mixture", str(error), 1)
-    try:
-        write_folder(options.out, _files(done, options), NAMES)
-    except (OSError, ValueError) as error:
-        return failed("mixture", f"the report could not be written: {error}", 1)
-    say(f"{done.summary}\n\nreport: {options.out / PAGE}")
-    return 0
+    return make_report("mixture", options, NAMES, check=_mixture, work=_work, files=_files, told=_told)
+
+
+def _work(mixture: ExpertMixture, options: Any) -> Run:
+    """The mixture, run over the file."""
+    file = read_forecasts(options.file, mixture, options.target, options.drop)
+    if options.show is not None and (file.series is None or options.show not in file.series[file.known].tolist()):
+        raise ValueError(f"there is no series {options.show!r} (--show) with targets")
+    with progress_bar("mixture", True, int(file.known.sum())) as show:
+        return run_mixture(file, mixture, show, options.show)
+
+
+def _told(done: Run, options: Any) -> str:
+    return str(done.summary)
 
 
 def _mixture(options: Any) -> ExpertMixture:

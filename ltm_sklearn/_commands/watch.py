@@ -17,6 +17,7 @@ import numpy as np
 
 from .._pulse import number
 from .._run_log import RunLog, read_log
+from ._common import failed, say
 
 MOST_EXPERTS = 12  #: that have a line
 BAR = 24  #: letters of a weight of one
@@ -67,16 +68,16 @@ def add_to(commands: Any) -> None:
 def run(options: Any) -> int:
     """Returns the exit code."""
     if not 0.1 <= options.every <= 86400.0:
-        return _failed(f"--every {options.every:g}: it takes 0.1 to 86400 seconds", 2)
+        return failed("watch", f"--every {options.every:g}: it takes 0.1 to 86400 seconds", 2)
     if options.out is not None and options.out.resolve() == options.file.resolve():
-        return _failed(f"--out {options.out} is the log itself", 2)
+        return failed("watch", f"--out {options.out} is the log itself", 2)
     try:
         look = _looker(options)
         log = look()
     except (OSError, ValueError, ImportError) as error:
-        return _failed(str(error), 1)
+        return failed("watch", str(error), 1)
     if options.once:
-        _say("\n".join(table(log, time.time())))
+        say("\n".join(table(log, time.time())))
         return 0
     with suppress(KeyboardInterrupt):
         _watch(options.every, look, log)
@@ -144,7 +145,7 @@ def _lines() -> Callable[[RunLog, str], None]:
         nonlocal shown
         words = trouble or str(log.now)
         if words != shown:
-            _say(words)
+            say(words)
         shown = words
 
     return show
@@ -190,14 +191,3 @@ def table(log: RunLog, when: float) -> list[str]:
         "",
         *aligned,
     ]
-
-
-def _say(words: str) -> None:
-    """Print; names with letters that the terminal lacks are no reason to fail."""
-    encoding = sys.stdout.encoding or "utf-8"
-    print(words.encode(encoding, "replace").decode(encoding), flush=True)
-
-
-def _failed(message: str, code: int) -> int:
-    print("ltm-sklearn watch: " + " ".join(message.split()), file=sys.stderr)
-    return code
