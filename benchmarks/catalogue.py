@@ -139,12 +139,21 @@ BENCHMARKS = [
         quick="--rounds 100 --repeats 1",
     ),
     Benchmark(
-        "endless",
-        "endless",
-        "memory and time over a million rows",
+        "scale",
+        "scale",
+        "seconds and bytes against experts, series, rows and workers, and what follows for a cluster",
         "10 min",
-        ("river",),
-        quick="--rows 1000",
+        ("pandas", "distributed", "fugue"),
+        quick="--experts 2 5 --series 20 50 --rows 1 3 --cluster-series 20 40 --cluster-experts 2 --models 2 "
+        "--batches 20 40 --repeats 1",
+    ),
+    Benchmark(
+        "checkpoints",
+        "checkpoints",
+        "what checkpoints of a run cost",
+        "5 min",
+        ("skops",),
+        quick="--rows 200 --every 100 --repeats 1",
     ),
     Benchmark(
         "forecasting prices",

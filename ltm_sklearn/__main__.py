@@ -50,7 +50,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return int(options.run(options))
     except KeyboardInterrupt:
-        print("stopped; nothing was written", file=sys.stderr)
+        folder = getattr(options, "checkpoint", None)
+        left = "nothing was written" if folder is None else f"the same command goes on from the checkpoint in {folder}"
+        print(f"stopped; {left}", file=sys.stderr)
         return 130
 
 

@@ -66,7 +66,7 @@ class DrawnVerdict(Verdict):
 def verdict_of(issued: Issued, score: ClassScore | TargetScore, targets: object, row_weights: Floats) -> Verdict:
     """What came of what was issued."""
     # What was issued while nothing was known of the targets' range has not been tamed by it.
-    predictions = score.tame(issued.predictions) if score.learns_range else issued.predictions
+    predictions = score.clipped(issued.predictions) if isinstance(score, TargetScore) else issued.predictions
     if issued.chances is None:
         return Verdict(score, targets, predictions, issued.awake, row_weights)
     return DrawnVerdict(score, targets, predictions, issued.awake, row_weights, issued.chances)

@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 
 from ._accounts import Accounts
 from ._asking import questions
-from ._attempts import Failure, attempt, attempt_to_learn, map_tasks
+from ._attempts import Failure, attempt, attempt_to_learn, map_tasks, words_of
 from ._combining import guessed, plain_mean, tamed
 from ._drawing import verdict_of
 from ._failures import Failures, NoAnswer
 from ._history import History, Record
+from ._limited import Hurried, attempts_within, learn_apart, still_busy, take_back
 from ._log_file import LogFile
 from ._models import Expert, Models
 from ._round import Issued, Report, Settled, mean_numbers
@@ -62,6 +63,8 @@ class Engine:
         Of the draws, of "sample" or of those who are asked.
     log : LogFile, optional
         In which the history is mirrored.
+    time_limit : float, optional
+        Seconds that a call of a model may take.
     """
 
     def __init__(
@@ -75,6 +78,7 @@ class Engine:
         history: History | None,
         seed: int,
         log: LogFile | None = None,
+        time_limit: float | None = None,
     ) -> None:
         self.weighting = weighting
         self.score = score
@@ -85,6 +89,7 @@ class Engine:
         self.history = history
         self.watcher = Watcher(history, log)
         self.seed = seed
+        self.time_limit = time_limit
         self.experts: list[Expert] = []
         self.accounts = Accounts(0)
         self.n_rounds = 0
@@ -159,21 +164,23 @@ class Engine:
         drawn = self.weighting.draws(experts, n_rows, self._randoms(n_rows, held))
         asked, tasks = questions(models, experts, X, shape, drawn)
         with np.errstate(all="ignore"):  # what comes of it, NaN or infinite, is looked at
-            answers = map_tasks(attempt, tasks, n_jobs)
+            answers = self._attempts(attempt, tasks, [expert for _, expert in asked], n_jobs)
         said: dict[int, Floats] = {}
-        errors: list[Exception] = []
+        errors: list[BaseException] = []
         reports: list[Report] = []
         for (seat, expert), answer in zip(asked, answers, strict=True):
             if not isinstance(answer, Failure):
                 if answer is not None:
                     said[seat] = answer
                 continue
-            errors.append(answer.error)
+            if not expert.busy:  # that it takes long is not the rows' fault
+                errors.append(answer.error)
             if not self.is_infant(expert):
                 reports.append(self.failures.report(expert, "predict", answer))
+        reports += self._busy([expert for expert in experts if expert.trained], "predict", reports)
         predictions, awake = tamed(said, self.score, len(experts), shape)
         if said and not awake[list(said)].all():
-            failure = Failure(NoAnswer("the prediction is NaN or infinite"))
+            failure = Failure(NoAnswer("the prediction is NaN, infinite or absurdly large"))
             silent = ~awake if drawn is None else ~awake & (drawn.chances > 0.0)
             for seat in said:
                 if silent[seat].any() and not self.is_infant(experts[seat]):
@@ -188,6 +195,19 @@ class Engine:
         born = [expert.born for expert in experts]
         chances = None if drawn is None else drawn.chances
         return Issued(experts, born, predictions, awake, weights, parts, mixture, errors, reports, chances)
+
+    def _attempts(self, function: Any, tasks: list[tuple[Any, ...]], experts: list[Expert], n_jobs: int | None) -> Any:
+        """What comes of the experts' tasks."""
+        if self.time_limit is None:
+            return list(map_tasks(function, tasks, n_jobs))
+        return attempts_within(self.time_limit, function, tasks, experts, n_jobs)
+
+    def _busy(self, experts: list[Expert], verb: str, reports: list[Report]) -> list[Report]:
+        """Of those whose late calls are still running: they sleep."""
+        if self.time_limit is None:
+            return []
+        busy = [self.failures.report(expert, verb, still_busy()) for expert in experts if expert.busy]
+        return [report for report in busy if report.key not in {known.key for known in reports}]
 
     def _randoms(self, n_rows: int, held: int) -> Iterator[np.random.Generator]:
         """A generator for each round that these rows are: the same ones however often these rounds are asked for."""
@@ -243,6 +263,9 @@ class Engine:
         :meth:`note`, once the caller has done with the round.
         """
         n_rows = len(targets)
+        if self.time_limit is not None:
+            take_back(self.experts, self.n_rows)
+            X, y = copy.deepcopy((X, y))  # those who are late may read them when the caller has others there
         n_rounds = n_rows if self.each_row else 1
         row_weights = np.ones(n_rows) if sample_weight is None else sample_weight / sample_weight.max()
         said_now = issued is None
@@ -274,7 +297,8 @@ class Engine:
         if recorded and self.each_row and said_now:
             mixture = settled.mixture
             lost = mean_loss(mixture)
-        reports = issued.reports + self._train(X, y, models, n_jobs, issued)
+        trained, passing = self._train(X, y, models, n_jobs, issued)
+        reports = issued.reports + trained
         self.score, self.weighting = score, weighting
         if self.row is not None:  # it did not do this round: it may do the next ones no better
             self.row, self.row_from = None, self.n_rounds + ROUNDS_WITHOUT_ROW
@@ -301,6 +325,8 @@ class Engine:
             told = Told(issued.predictions, issued.awake, settled.losses_of_live(issued))
             reports += self.remember(models, X, targets, told)
         self._teach_stack(issued, targets, row_weights)
+        if passing is not None:  # the round is complete
+            raise passing.error
         return reports
 
     def _record(self, record: Record, moment: float) -> None:
@@ -323,11 +349,13 @@ class Engine:
     def remember(self, models: Models, X: Any, targets: Any, told: Told) -> list[Report]:
         """Let the memory do what is due after a round."""
         assert self.memory is not None
+        if self.time_limit is not None:
+            models = Hurried(models, self.time_limit)
         try:
             self.memory.after_round(self, models, self.score, X, targets, told)
         except Exception as error:  # the round itself is complete: no reason to raise it
             kind = type(error).__name__
-            return [Report("", "remember", kind, f"no snapshot could be taken: {kind}: {error}")]
+            return [Report("", "remember", kind, f"no snapshot could be taken: {kind}: {words_of(error)}")]
         return []
 
     def _settle(self, issued: Issued, verdict: Verdict, weighting: Weighting) -> Settled:
@@ -352,18 +380,29 @@ class Engine:
         if self.memory is not None:
             self.memory.follow(self)
 
-    def _train(self, X: Any, y: Any, models: Models, n_jobs: int | None, issued: Issued) -> list[Report]:
-        """Train the learners; returns which of them failed."""
-        learners = [expert for expert in self.experts if expert.learns]
+    def _train(
+        self, X: Any, y: Any, models: Models, n_jobs: int | None, issued: Issued
+    ) -> tuple[list[Report], Failure | None]:
+        """Train the learners; returns which of them failed, and an exit or an interrupt to raise in the end."""
+        learners = [expert for expert in self.experts if expert.learns and not expert.busy]
         nobody = not issued.awake.any()
-        copies = self.failures.raises or nobody  # then an error may yet be raised, and must change nothing
+        # then an error may yet be raised, and must change nothing; within a time limit all learn apart
+        copies = self.time_limit is None and (self.failures.raises or nobody)
         trainees = [copy.deepcopy(expert.model) if copies else expert.model for expert in learners]
         tasks = [
             (models, expert.source, model, X, y, not expert.trained)
             for expert, model in zip(learners, trainees, strict=True)
         ]
-        results = list(map_tasks(attempt_to_learn, tasks, n_jobs))
-        failures = [result for result in results if isinstance(result, Failure)]
+        learn = attempt_to_learn if self.time_limit is None else learn_apart
+        results = self._attempts(learn, tasks, learners, n_jobs)
+        failures = [
+            result
+            for expert, result in zip(learners, results, strict=True)
+            if isinstance(result, Failure) and not expert.busy
+        ]
+        passing = next((failure for failure in failures if failure.passes), None)
+        if passing is not None and (copies or self.failures.raises):
+            raise passing.error
         if len(failures) == len(results):  # if nobody can predict or learn, the fault is not one expert's
             issued.check()
             if failures and nobody:
@@ -371,13 +410,16 @@ class Engine:
         reports = [
             self.failures.report(expert, "learn", result)
             for expert, result in zip(learners, results, strict=True)
-            if isinstance(result, Failure) and not self.is_infant(expert)
+            if isinstance(result, Failure) and not result.passes and not self.is_infant(expert)
         ]
+        reports += self._busy([expert for expert in self.experts if expert.learns], "learn", reports)
         for expert, result in zip(learners, results, strict=True):
             if not isinstance(result, Failure):
                 expert.model, expert.trained = result, True
+            elif result.model is None:
+                continue  # it is late
             elif expert.trained:
                 expert.model = result.model
             else:
                 expert.model = models.salvaged(expert.source, result.model)
-        return reports
+        return reports, passing

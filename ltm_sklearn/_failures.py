@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 
-from ._attempts import Failure
+from ._attempts import Failure, words_of
 from ._events import logger
 from ._models import Expert
 from ._round import Report
@@ -41,7 +41,9 @@ class Failures:
             raise failure.error
         name = f"{expert.source!r}" if expert.name == expert.source else f"{expert.source!r} ({expert.kind})"
         error = type(failure.error).__name__
-        return Report(name, verb, error, f"expert {name} could not {verb} and slept: {error}: {failure.error}")
+        return Report(
+            name, verb, error, f"expert {name} could not {verb} and slept: {error}: {words_of(failure.error)}"
+        )
 
     def warn(self, reports: list[Report], stacklevel: int) -> None:
         """Warn of failures, unless that was done of late; ``stacklevel`` as if the caller did."""

@@ -62,15 +62,24 @@ class Expert:
     model: Any
     born: int  #: rows the ensemble had seen when the model began to learn or, of a snapshot, was copied
     trained: bool = False  #: whether it can predict
+    late: Any = field(default=None, repr=False)  #: its call that took too long, if there is one
     joined: int = field(init=False)  #: rows the ensemble had seen when it took its seat, perhaps with another model
 
     def __post_init__(self) -> None:
         self.joined = self.born
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "late": None}  # threads stay where they are
+
     @property
     def answers(self) -> bool:
         """Whether it can be asked about rows; the stack is only told what others say."""
-        return self.trained and self.kind != "stack"
+        return self.trained and self.kind != "stack" and not self.busy
+
+    @property
+    def busy(self) -> bool:
+        """Whether a call that took too long is still running: then there must be no other."""
+        return self.late is not None and self.late.is_running
 
     @property
     def learns(self) -> bool:

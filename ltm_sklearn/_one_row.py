@@ -17,7 +17,7 @@ from .experts._long_term_memory import PatientMemory
 from .losses import Absolute, Pinball, Squared
 from .losses._classes import ROUNDING_OF_PROBABILITIES, SAFE_MARGIN, SMALLEST_PROBABILITY, brier, log, zero_one
 from .losses._numbers import ROUNDING_OF_MIXTURE
-from .losses._own import LARGEST
+from .losses._own import ABSURD, LARGEST
 from .losses._targets import FADING, MARGIN, RANGE_GROWTH, TargetScore
 from .memory import Told
 
@@ -50,8 +50,8 @@ def _new_row(engine: Engine, models: RowModels) -> Any:
     plain = not engine.failures.raises and not watched and engine.combine == "average"
     if kernel is None or not plain or not all(expert.trained for expert in engine.experts):
         return None
-    if isinstance(engine.weighting, Drawing):
-        return None  # not all are asked
+    if isinstance(engine.weighting, Drawing) or engine.time_limit is not None:
+        return None  # not all are asked, or each apart
     if isinstance(engine.score, TargetScore) and not engine.score.high > engine.score.low:
         return None  # no scale is known yet
     asks = [None if expert.kind == "stack" else models.asker(expert.model) for expert in engine.experts]
@@ -89,6 +89,7 @@ def _new_class_row(kernel: Any, seats: tuple[Any, ...], engine: Engine, classes:
         ROUNDING_OF_PROBABILITIES,
         SMALLEST_PROBABILITY,
         SAFE_MARGIN,
+        ABSURD,
         None if stack is None else stack.model,
     )
 
@@ -116,12 +117,17 @@ def learn_row(engine: Engine, models: RowModels, x: Any, y: Any, target: Any) ->
         return False
     engine.n_rounds += 1
     engine.n_rows += 1
-    reports = []
+    reports, passing = [], None
     for seat, error in failed:
-        if not engine.is_infant(engine.experts[seat]):
-            reports.append(engine.failures.report(engine.experts[seat], "learn", Failure(error)))
+        failure = Failure(error)
+        if failure.passes:
+            passing = failure
+        elif not engine.is_infant(engine.experts[seat]):
+            reports.append(engine.failures.report(engine.experts[seat], "learn", failure))
     if engine.memory is not None:
         told = Told(row.answers(), None, row.losses_of_live())
         reports += engine.remember(models, [x], np.array([target]), told)
     engine.note(reports)
+    if passing is not None:
+        raise passing.error
     return True

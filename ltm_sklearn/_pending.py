@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
+from ._values import check_hashable
+
 
 @dataclass(eq=False)
 class _Issue:
@@ -61,6 +63,7 @@ class Pending:
 
     def check_new(self, ids: Sequence[Hashable]) -> None:
         """Ids must be new, and differ."""
+        check_hashable(ids, "id")
         seen: set[Hashable] = set()
         for each in ids:
             if each in self._waiting:
@@ -78,6 +81,7 @@ class Pending:
 
     def due(self, ids: Sequence[Hashable]) -> list[Due]:
         """The rows with these ids, those that were issued together as one, in the order of issue."""
+        check_hashable(ids, "id")
         found: dict[_Issue, list[tuple[int, int]]] = {}
         for at, each in enumerate(ids):
             if each not in self._waiting:

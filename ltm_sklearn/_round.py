@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ._attempts import words_of
 from ._models import Expert
 from .experts._validation import Floats
 
@@ -30,7 +31,7 @@ class Issued:
     weights: Floats  #: (n_experts,)
     parts: Floats  #: (n_parts, n_experts): those of the algorithms that take part
     mixture: Floats  #: (n_rows, n_outputs); a guess where all sleep
-    errors: list[Exception]  #: of the experts that raised one
+    errors: list[BaseException]  #: of the experts that raised one
     reports: list[Report]  #: of those that failed and should not have
     chances: Floats | None = None  #: as in :class:`Asked`; None: all were asked
 
@@ -100,7 +101,7 @@ class Issued:
     def check(self) -> None:
         """Raise an error if all did."""
         if self.all_raised:
-            raise ValueError(f"no expert could predict these rows: {self.errors[0]}") from self.errors[0]
+            raise ValueError(f"no expert could predict these rows: {words_of(self.errors[0])}") from self.errors[0]
 
 
 class Report(NamedTuple):

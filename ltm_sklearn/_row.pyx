@@ -18,6 +18,11 @@ import numpy as np
 ZERO_ONE, BRIER, LOG = range(3)
 
 
+cdef inline bint is_real(value) except -1:
+    """Not what is turned into a number with a warning: complex or masked ones."""
+    return isinstance(value, (float, int)) or isinstance(value, Real)
+
+
 cdef bint all_fixed(dict x):
     """Whether no value can change in its place."""
     for value in x.values():
@@ -161,7 +166,7 @@ cdef class Row:
         for seat, learn in self.learns:
             try:
                 learn(x, y)
-            except Exception as error:
+            except BaseException as error:  # an exit or an interrupt is raised when the round is complete
                 failed.append((seat, error))
         return failed
 
@@ -181,17 +186,17 @@ cdef class ClassRow(Row):
     cdef dict classes
     cdef list labels
     cdef int loss
-    cdef double rounding, smallest, safe_margin
+    cdef double rounding, smallest, safe_margin, absurd
     cdef Py_ssize_t n_stacked, n_inputs  #: experts that the stack was made for, and what it is told by them; or 0
     cdef double rate
     cdef double[:, ::1] cells, squares
     cdef double[::1] inputs
 
     def __init__(self, asks, learns, live, voices, between, accounts, dict classes, int loss, double rounding,
-                 double smallest, double safe_margin, stack):
+                 double smallest, double safe_margin, double absurd, stack):
         super().__init__(asks, learns, live, voices, between, accounts, len(classes))
         self.classes, self.labels, self.loss = dict(classes), list(classes), loss
-        self.rounding, self.smallest, self.safe_margin = rounding, smallest, safe_margin
+        self.rounding, self.smallest, self.safe_margin, self.absurd = rounding, smallest, safe_margin, absurd
         self.n_stacked = 0 if stack is None else stack.n_experts
         self.n_inputs = self.n_stacked * self.n_outputs
         if stack is not None:
@@ -217,13 +222,15 @@ cdef class ClassRow(Row):
         for label, value in answer.items():
             at = self.classes.get(label)
             if at is not None:
+                if not is_real(value):
+                    return False
                 chance = value
                 if chance < 0.0:
                     return False
                 j = at
                 self.said[i, j] = chance
                 total += chance
-        if not isfinite(total):
+        if not total <= self.absurd:
             return False
         if total > 1.0 + self.rounding:
             for j in range(self.n_outputs):
@@ -293,7 +300,7 @@ cdef class TargetRow(Row):
     cdef object score
     cdef bint squared
     cdef double above, below, margin, growth, fading, largest, rounding
-    cdef double low, high
+    cdef double low, high, absurd
 
     def __init__(self, asks, learns, live, voices, between, accounts, score, slopes, double margin, double growth,
                  double fading, double largest, double rounding):
@@ -306,13 +313,17 @@ cdef class TargetRow(Row):
         self.widen()
 
     cdef widen(self):
-        """Where predictions are clipped."""
+        """Where predictions are clipped, and beyond what they are none."""
         cdef double low = self.score.low, high = self.score.high
         self.low, self.high = low - self.margin * (high - low), high + self.margin * (high - low)
+        self.absurd = self.score.largest()
 
     cdef bint hear(self, Py_ssize_t i, answer) except -1:
-        cdef double number = answer
-        if not isfinite(number):
+        cdef double number
+        if not is_real(answer):
+            return False
+        number = answer
+        if not fabs(number) <= self.absurd:  # also if it is NaN
             return False
         self.said[i, 0] = min(max(number, self.low), self.high)
         return True
@@ -343,7 +354,7 @@ cdef class TargetRow(Row):
         cdef Py_ssize_t i
         cdef double target, slope, beyond, mixture, least = INFINITY, most = -INFINITY, widest
         cdef Voice voice = self.voices[0]
-        if not isinstance(y, (float, int)) and not isinstance(y, Real):
+        if not is_real(y):
             return None
         try:
             target = y

@@ -50,12 +50,15 @@ def as_dicts(X: Any, names: list[Any] | None = None) -> list[dict[Any, Any]]:
     return [{name: value for name, value in zip(names, row, strict=True) if is_known(value)} for row in rows]
 
 
-def listed(values: Any) -> list[Any]:
+def listed(values: Any, what: str = "values") -> list[Any]:
     """A series, an array or any other sequence as a list of Python's own objects."""
-    for method in ("to_list", "to_pylist", "tolist"):  # of pandas and polars, pyarrow, NumPy
-        if hasattr(values, method):
-            return list(getattr(values, method)())
-    return list(values)
+    try:
+        for method in ("to_list", "to_pylist", "tolist"):  # of pandas and polars, pyarrow, NumPy
+            if hasattr(values, method):
+                return list(getattr(values, method)())
+        return list(values)
+    except TypeError:
+        raise ValueError(f"{what} must be a sequence; got {values!r}") from None
 
 
 def stacked(batches: list[Any]) -> Any:

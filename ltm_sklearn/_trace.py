@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ._history import Record
 from ._river_models import last_step
-from .experts._validation import Floats
+from .experts._validation import Floats, check_count
 
 #: Of a record over which many snapshots came and went, the weightiest experts are taken, at most so many.
 MOST_EXPERTS = 500
@@ -81,6 +81,7 @@ class Trace:
 
     def thinned(self, most: int) -> Trace:
         """The same in at most so many records: neighbours are averaged."""
+        check_count("most", most)
         step = -(-len(self.ends) // most)
         if step == 1:
             return self

@@ -213,7 +213,8 @@ class Remembering:
         if not (alarm or is_due or copy_is_due):
             return
         lately = pool.accounts.mean_losses_lately().tolist()
-        learners = [at for at, expert in enumerate(pool.experts) if expert.learns and expert.trained]
+        able = [expert.learns and expert.trained and not expert.busy for expert in pool.experts]
+        learners = np.flatnonzero(able).tolist()
         if not learners:
             return
         best = pool.experts[min(learners, key=lately.__getitem__)]

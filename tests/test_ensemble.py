@@ -730,6 +730,8 @@ def test_target_without_weight_is_as_good_as_none():
 def test_constant_targets_and_runaway_predictions_are_borne():
     model = regressor(record=5)
     X = np.tile([5.0, 1e300, -1e300, 4.0], (3, 1))
+    with pytest.warns(ExpertWarning, match="absurdly large"):
+        model.partial_fit(X, np.full(3, 5.0))
     for _ in range(50):
         model.partial_fit(X, np.full(3, 5.0))
     assert model.leader_ == "column0"

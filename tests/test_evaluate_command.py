@@ -71,7 +71,7 @@ def not_run(monkeypatch):
     """The file as it was read, and how it was to be run, without the run."""
     seen = {}
 
-    def take(file, batch, delay, seed):
+    def take(file, batch, delay, seed, checkpoint):
         seen.update(file=file, batch=batch, delay=delay, seed=seed)
         raise ValueError("not run")
 

@@ -38,6 +38,7 @@ def code_blocks(document):
         "docs/memory.md",
         "docs/delays.md",
         "docs/production.md",
+        "docs/distributed.md",
         "docs/monitoring.md",
         "docs/own_algorithm.md",
         "docs/ensemble.md",

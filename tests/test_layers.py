@@ -12,10 +12,11 @@ LAYERS = [
     {"experts"},
     {"bandits", "losses"},
     {"engine"},
+    {"persistence"},
     {"streams"},
     {"evaluation"},
     {"ensemble"},
-    {"river", "sktime", "display"},
+    {"river", "sktime", "display", "distributed"},
     {"_commands"},
 ]
 PACKAGES = set().union(*LAYERS) - {"engine"}

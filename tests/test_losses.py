@@ -216,7 +216,7 @@ def rounds_of(y, said, loss="squared", linear=True):
     for target, experts in zip(y, said, strict=True):
         now = np.array([target])
         score.observe(now)
-        tamed = score.tame(experts[:, np.newaxis, np.newaxis])
+        tamed = score.clipped(experts[:, np.newaxis, np.newaxis])
         mixture = tamed.mean(axis=0) if linear else None
         rescaled.append(score.rescale(score.losses(now, tamed, mixture).T)[0])
     return np.array(rescaled)

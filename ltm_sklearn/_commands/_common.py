@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from .._show_versions import versions
+from ..persistence import Checkpoint
 from ..streams._batches import import_extra
 from ._folder import PAGE, check_free, write_folder
 
@@ -22,6 +23,36 @@ def add_folder_options(parser: Any) -> None:
         action="store_true",
         help="write into a folder with other files: those of the same names are replaced",
     )
+
+
+def add_checkpoint_options(parser: Any) -> None:
+    """Where a run is saved on the way."""
+    parser.add_argument(
+        "--checkpoint",
+        metavar="FOLDER",
+        type=Path,
+        help="save the run there on the way; if it was stopped, the same command goes on from there",
+    )
+    parser.add_argument(
+        "--every",
+        metavar="N",
+        type=int,
+        help="rows from one checkpoint to the next, at least (default: about a minute)",
+    )
+
+
+def checkpoint_of(options: Any) -> Checkpoint | None:
+    """What the options ask for; None if nothing."""
+    if options.checkpoint is None:
+        if options.every is not None:
+            raise ValueError("--every is for checkpoints: say with --checkpoint where they go")
+        return None
+    if options.every is not None and options.every < 1:
+        raise ValueError(f"--every {options.every}: it must be 1 or more")
+    if options.checkpoint.resolve() == options.out.resolve():
+        raise ValueError(f"{options.out} is for the report (--out): checkpoints need a folder of their own")
+    own = f"{__package__}._evaluate_run.Alone"  # nothing else in a file may be of the commands
+    return Checkpoint(options.checkpoint, every=options.every, trusted=[own])
 
 
 def check_apart(options: Any, names: Iterable[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections import Counter
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.metaestimators import available_if
 
 from .. import LongTermMemoryClassifier, LongTermMemoryRegressor
 from .._trace import Trace
@@ -19,6 +21,7 @@ from ..evaluation import PrequentialResult, prequential
 from ..evaluation._baselines import LastTarget, MostFrequent, RunningMean
 from ..evaluation._difference import Difference
 from ..experts._validation import Floats
+from ..persistence import Checkpoint, CheckpointWarning
 from ._stream_file import StreamFile
 
 WITH, WITHOUT = "with memory", "without memory"
@@ -66,7 +69,7 @@ def batch_for(n_rows: int) -> int:
     return next((batch for most, batch in BATCHES.items() if n_rows <= most), LARGEST_BATCH)
 
 
-def run_evaluation(file: StreamFile, batch: int, delay: int, seed: int) -> Run:
+def run_evaluation(file: StreamFile, batch: int, delay: int, seed: int, checkpoint: Checkpoint | None = None) -> Run:
     """Test, then train, all of them."""
     ensemble: Any = LongTermMemoryClassifier if file.is_class else LongTermMemoryRegressor
     room = max(delay + batch, 10_000)
@@ -77,7 +80,9 @@ def run_evaluation(file: StreamFile, batch: int, delay: int, seed: int) -> Run:
     baselines: dict[str, Any] = {"last target": LastTarget()}
     baselines |= {"most frequent class": MostFrequent()} if file.is_class else {"running mean": RunningMean()}
     stream = (file.X, file.y) if file.concept is None else (file.X, file.y, file.concept)
-    with _failures_counted() as failures:
+    # of the whole run, also of what came before a checkpoint
+    failures: dict[str, int] = {} if checkpoint is None else checkpoint.extra
+    with _failures_counted(failures):
         result = prequential(
             {WITH: remembering, WITHOUT: forgetting, **alone, **baselines},
             stream,
@@ -85,9 +90,10 @@ def run_evaluation(file: StreamFile, batch: int, delay: int, seed: int) -> Run:
             delay=delay,
             window=WINDOW,
             progress=True,
+            checkpoint=checkpoint,
         )
     for name, model in alone.items():
-        failures.update({f"{name}: {what}": count for what, count in model.failures.items()})
+        failures |= {f"{name}: {what}": count for what, count in model.failures.items()}
     others = [name for name in result.scores if name != WITH]
     differences = {name: result.difference(WITH, name) for name in others}
     remembered = list(remembering.experts_)
@@ -97,18 +103,21 @@ def run_evaluation(file: StreamFile, batch: int, delay: int, seed: int) -> Run:
 
 
 @contextmanager
-def _failures_counted() -> Iterator[Counter[str]]:
-    """Warnings of experts are counted, and those of libraries about numbers are not shown."""
-    failures: Counter[str] = Counter()
+def _failures_counted(failures: dict[str, int]) -> Iterator[None]:
+    """Warnings of experts are counted, those of checkpoints shown, and those of libraries about numbers are not."""
 
     def count(message: Any, category: Any, *rest: Any, **named: Any) -> None:
-        failures[str(message)] += 1
+        if issubclass(category, CheckpointWarning):
+            print(f"evaluate: {message}", file=sys.stderr)
+        else:
+            failures[str(message)] = failures.get(str(message), 0) + 1
 
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", ExpertWarning)
+        warnings.simplefilter("always", CheckpointWarning)
         warnings.showwarning = count
-        yield failures
+        yield
 
 
 class Alone:
@@ -119,8 +128,6 @@ class Alone:
         self.failures: Counter[str] = Counter()
         self.classes_: NDArray[Any] | None = None
         self._learned = False
-        if is_class:
-            self.predict_proba = self._predict_proba
 
     def partial_fit(self, X: Floats, y: NDArray[Any], classes: NDArray[Any] | None = None) -> Self:
         """Take in rows."""
@@ -137,7 +144,7 @@ class Alone:
     def predict(self, X: Floats) -> NDArray[Any]:
         """What it says; None where it has no answer."""
         if self._is_class:
-            chances = self._predict_proba(X)
+            chances = self.predict_proba(X)
             assert self.classes_ is not None
             silent = np.isnan(chances).any(axis=1)
             said = self.classes_.astype(object)[np.where(silent, 0, np.nan_to_num(chances).argmax(axis=1))]
@@ -149,7 +156,9 @@ class Alone:
             self.failures[f"could not predict: {_first_line(error)}"] += 1
             return np.full(len(X), None, dtype=object)
 
-    def _predict_proba(self, X: Floats) -> Floats:
+    @available_if(lambda alone: alone._is_class)
+    def predict_proba(self, X: Floats) -> Floats:
+        """Of classes; NaN where it has no answer."""
         assert self.classes_ is not None
         try:
             return np.asarray(self.model.predict_proba(X), dtype=np.float64)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import zlib
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -13,6 +15,8 @@ from .._trace import Trace
 from ..ensemble import ExpertMixture
 from ..ensemble._summary import MixtureSummary
 from ..experts._validation import Floats
+from ..persistence import Checkpoint
+from ..persistence._setting import setting_of
 from ..streams._batches import import_extra
 from ._forecast_file import ForecastFile
 
@@ -33,17 +37,33 @@ class Run(NamedTuple):
     trace: Trace  #: of that series
 
 
-def run_mixture(file: ForecastFile, mixture: ExpertMixture, show: Callable[[int], None], drawn: str | None) -> Run:
+def run_mixture(
+    file: ForecastFile,
+    mixture: ExpertMixture,
+    show: Callable[[int], None],
+    drawn: str | None,
+    checkpoint: Checkpoint | None = None,
+) -> Run:
     """Learn the rows whose targets are known, step by step, and forecast the others; ``drawn`` is a series, or None."""
     X, y = file.X[file.known], file.target[file.known]
     mixture.set_params(record=len(y))  # all of them: what was issued is read from the records
     blocks = X[mixture.block].to_numpy() if isinstance(mixture.block, str) else None
     series = None if file.series is None else file.series[file.known]
-    start = 0
+    start, is_saved = 0, True
+    if checkpoint is not None:
+        mixture, start = checkpoint._resume(mixture, setting_of(mixture, "mixture") | _contents(file))
+        if start:
+            print(f"mixture: resumed at row {start}", file=sys.stderr)
     for stop in _stops(len(y), blocks, series):
+        if stop <= start:
+            continue
         mixture.partial_fit(X.iloc[start:stop], y[start:stop])
         show(stop)
+        if checkpoint is not None:
+            is_saved = checkpoint.step(mixture, stop - start)
         start = stop
+    if checkpoint is not None and not is_saved:
+        checkpoint.save(mixture)
     weights = np.empty((len(file.target), len(file.experts)))
     forecasts = np.empty(len(file.target))
     rows_of = _rows_of(file)
@@ -60,6 +80,12 @@ def run_mixture(file: ForecastFile, mixture: ExpertMixture, show: Callable[[int]
     if drawn is None:
         drawn = max(rows_of, key=lambda label: len(rows_of[label]))
     return Run(file, mixture, weights, forecasts, means, mixture.summary(), drawn, traces[drawn])
+
+
+def _contents(file: ForecastFile) -> dict[str, str]:
+    """By which a file is known for the one of a checkpoint."""
+    numbers = np.column_stack([file.target, file.X[file.experts].to_numpy(dtype=np.float64)])
+    return {"the file's rows": str(len(numbers)), "the file's checksum": f"{zlib.crc32(numbers.tobytes()):08x}"}
 
 
 def _rows_of(file: ForecastFile) -> dict[Any, NDArray[np.intp]]:

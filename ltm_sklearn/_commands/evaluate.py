@@ -7,7 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from ..streams._batches import import_extra
-from ._common import add_folder_options, check_apart, command_line, made_with, make_report
+from ._common import (
+    add_checkpoint_options,
+    add_folder_options,
+    check_apart,
+    checkpoint_of,
+    command_line,
+    made_with,
+    make_report,
+)
 from ._evaluate_page import markdown, page, text
 from ._evaluate_pictures import WORDS, draw_pictures
 from ._evaluate_run import Run, batch_for, memory_rows, run_evaluation, scores_frame
@@ -105,6 +113,7 @@ def add_to(commands: Any) -> None:
     )
     parser.add_argument("--rows", metavar="N", type=int, help="go through the first N rows only")
     parser.add_argument("--seed", metavar="N", type=int, default=0, help="of models that draw (default: 0)")
+    add_checkpoint_options(parser)
     add_folder_options(parser)
     parser.set_defaults(run=run)
 
@@ -123,7 +132,7 @@ def _work(asked: Asked, options: Any) -> Run:
             f"with batches of {batch} and a delay of {options.delay}, {len(file.y)} rows are too few: half of them "
             "would pass before anything is learned"
         )
-    return run_evaluation(file, batch, options.delay, options.seed)
+    return run_evaluation(file, batch, options.delay, options.seed, checkpoint_of(options))
 
 
 def _asked(options: Any) -> Asked:
@@ -142,6 +151,7 @@ def _asked(options: Any) -> Asked:
     if doubled or len({*special}) < len(special):
         raise ValueError(f"column {(doubled or special)[0]!r} is named by two options")
     check_apart(options, NAMES)
+    checkpoint_of(options)
     return Asked(
         options.target, options.drop, options.time, options.concept, options.categories, options.task, options.rows
     )

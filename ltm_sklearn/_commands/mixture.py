@@ -12,7 +12,15 @@ from .._progress import progress_bar
 from ..ensemble import ExpertMixture
 from ..ensemble._mixture_parameters import check_mixture
 from ..losses import LOSSES
-from ._common import add_folder_options, check_apart, command_line, made_with, make_report
+from ._common import (
+    add_checkpoint_options,
+    add_folder_options,
+    check_apart,
+    checkpoint_of,
+    command_line,
+    made_with,
+    make_report,
+)
 from ._folder import PAGE
 from ._forecast_file import read_forecasts
 from ._mixture_page import page, period
@@ -93,6 +101,7 @@ def add_to(commands: Any) -> None:
         "--drop", metavar="COLUMN", nargs="+", action="extend", default=[], help="columns that are no forecasts"
     )
     parser.add_argument("--bias", action="store_true", help="correct what all models have wrong in common")
+    add_checkpoint_options(parser)
     add_folder_options(parser)
     parser.set_defaults(run=run)
 
@@ -108,7 +117,7 @@ def _work(mixture: ExpertMixture, options: Any) -> Run:
     if options.show is not None and (file.series is None or options.show not in file.series[file.known].tolist()):
         raise ValueError(f"there is no series {options.show!r} (--show) with targets")
     with progress_bar("mixture", True, int(file.known.sum())) as show:
-        return run_mixture(file, mixture, show, options.show)
+        return run_mixture(file, mixture, show, options.show, checkpoint_of(options))
 
 
 def _told(done: Run, options: Any) -> str:
@@ -137,6 +146,7 @@ def _mixture(options: Any) -> ExpertMixture:
     if options.show is not None and options.series is None:
         raise ValueError("--show is for several series: say with --series which column tells them")
     check_apart(options, NAMES)
+    checkpoint_of(options)
     return mixture
 
 

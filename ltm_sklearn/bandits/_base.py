@@ -175,7 +175,7 @@ class BanditAlgorithm(BaseEstimator, ABC):
         """
         if (losses is None) == (rewards is None):
             raise ValueError("run takes either losses or rewards")
-        check_count("n_seeds", n_seeds)
+        check_count("n_seeds", n_seeds, high=MOST_SEEDS)
         if not self._has_started():
             self._check_parameters()
         given, name = (rewards, "rewards") if losses is None else (losses, "losses")
@@ -319,6 +319,9 @@ def pick(chances: Floats, uniform: float) -> int:
     levels = np.cumsum(chances)
     return min(int(np.searchsorted(levels, uniform * levels[-1], side="right")), len(levels) - 1)
 
+
+#: Repeats of one run: a slip of the hand should not fill the memory.
+MOST_SEEDS = 1_000_000
 
 #: No estimate divides by less, so that none is infinite whatever probability a log states.
 SMALLEST_CHANCE = 1e-100

@@ -29,6 +29,7 @@ from .._round import Issued, Report
 from .._rows import last_rows
 from .._shown import Shown
 from .._start import fresh_engine
+from .._turns import changing, in_turn, lent_state, turn_of
 from .._version import __version__
 from ..bandits import BanditAlgorithm
 from ..experts import ExpertAlgorithm
@@ -41,11 +42,22 @@ from ._parameters import check_parameters
 from ._routing import routed, router
 from ._skin import SklearnModels
 from ._sklearn_compat import CallbackSupportMixin, VisualBlock, announced, with_callbacks
-from ._validation import are_checked, check_rows, check_weights, is_frozen, takes_nan, unchanged_on_error
+from ._validation import (
+    are_checked,
+    check_rows,
+    check_weights,
+    is_frozen,
+    read_only,
+    takes_nan,
+    unchanged_on_error,
+)
 
 
 def _as_ids(ids: Any) -> list[Any]:
-    return ids.tolist() if hasattr(ids, "tolist") else list(ids)
+    try:
+        return list(ids.tolist() if hasattr(ids, "tolist") else ids)
+    except TypeError:
+        raise ValueError(f"ids={ids!r} must be a sequence, with one for each row") from None
 
 
 class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, MetaEstimatorMixin, _BaseComposition):
@@ -66,6 +78,7 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
         on_error: str = "warn",
         max_pending: int = 10_000,
         n_jobs: int | None = None,
+        time_limit: float | None = None,
         random_state: Any = None,
         record: int | str | PathLike[str] | None = None,
         verbose: int = 0,
@@ -82,6 +95,7 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
         self.on_error = on_error
         self.max_pending = max_pending
         self.n_jobs = n_jobs
+        self.time_limit = time_limit
         self.random_state = random_state
         self.record = record
         self.verbose = verbose
@@ -158,7 +172,7 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
         -------
         self
         """
-        with unchanged_on_error(self):
+        with changing(self), unchanged_on_error(self):
             check_parameters(self)
             return self._fit(X, y, sample_weight, params)
 
@@ -225,7 +239,7 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
     ) -> list[Report]:
         engine.watcher.verbose = self.verbose
         with self._trusting(X):
-            return engine.learn(X, y, targets, weights, models, self.n_jobs, issued)
+            return engine.learn(read_only(X), read_only(y), targets, weights, models, self.n_jobs, issued)
 
     @abstractmethod
     def _see_all_targets(self, y: Any) -> None:
@@ -259,7 +273,8 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
         ndarray of shape (n_samples,)
             What :meth:`predict` returns.
         """
-        return self._decision(self._issue_as(ids, X).mixture)
+        with changing(self):
+            return self._decision(self._issue_as(ids, X).mixture)
 
     def _issue_as(self, ids: Any, X: Any) -> Issued:
         """Ask about rows whose targets will come later, and keep what was said."""
@@ -290,6 +305,10 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
         -------
         self
         """
+        with changing(self):
+            return self._learn_issued(ids, y, sample_weight)
+
+    def _learn_issued(self, ids: Any, y: Any, sample_weight: Any) -> Self:
         check_is_fitted(self)
         with unchanged_on_error(self):
             ids = _as_ids(ids)
@@ -332,7 +351,8 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
 
     def _ask(self, X: Any, held: int = 0) -> Issued:
         with self._trusting(X):
-            issued = self._engine.issue(X, _num_samples(X), self._models(self._estimators, {}), self.n_jobs, held)
+            models = self._models(self._estimators, {})
+            issued = self._engine.issue(read_only(X), _num_samples(X), models, self.n_jobs, held)
         issued.check()
         return issued
 
@@ -344,7 +364,8 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
 
         Where none of them has an answer: the most frequent class so far, or the mean of the targets.
         """
-        return self._decision(self._issue(X).mixture)
+        with turn_of(self):
+            return self._decision(self._issue(X).mixture)
 
     def transform(self, X: Any) -> Floats:
         """The experts' predictions as they are combined, in the order of ``experts_``; NaN where one has none.
@@ -362,6 +383,7 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
         said = np.where(issued.awake[:, :, np.newaxis], issued.predictions, np.nan)
         return said.transpose(1, 0, 2).reshape(said.shape[1], -1)
 
+    @in_turn
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Names of the columns that :meth:`transform` returns."""
         check_is_fitted(self)
@@ -397,7 +419,8 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
         return VisualBlock("parallel", estimators, names=names)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "_ltm_sklearn_version": __version__}
+        with turn_of(self):
+            return {**lent_state(self, super().__getstate__()), "_ltm_sklearn_version": __version__}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         state = dict(state)
@@ -412,3 +435,7 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
                 stacklevel=2,
             )
         super().__setstate__(state)
+
+
+# As scikit-learn has made it, which asks for the names of the columns after the rows.
+LongTermMemoryEnsemble.transform = in_turn(LongTermMemoryEnsemble.transform)  # type: ignore[assignment, method-assign]

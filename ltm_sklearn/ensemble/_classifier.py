@@ -10,12 +10,13 @@ from sklearn.utils.multiclass import _check_partial_fit_first_call
 from sklearn.utils.validation import column_or_1d
 
 from .._start import averages
+from .._turns import changing, turn_of
 from ..experts._validation import Floats
 from ..losses._classes import ClassScore
 from ._base import LongTermMemoryEnsemble
 from ._parameters import check_parameters
 from ._pools import classifiers
-from ._validation import check_labels, class_indices, require, unchanged_on_error
+from ._validation import check_labels, class_indices, one_kind, require, unchanged_on_error
 
 
 class LongTermMemoryClassifier(ClassifierMixin, LongTermMemoryEnsemble):
@@ -64,6 +65,9 @@ class LongTermMemoryClassifier(ClassifierMixin, LongTermMemoryEnsemble):
         Rows that may wait for their targets after :meth:`issue`.
     n_jobs : int, optional
         Experts side by side, through joblib.
+    time_limit : float, optional
+        Seconds that an expert may take for one call. One that takes longer sleeps, with a warning, until its call has
+        ended. The calls run in threads, ``n_jobs`` of them at a time, and learning on copies of the models.
     random_state : int, RandomState or None, default=None
         Seeds the draws, of ``combine="sample"`` and of whom to ask, and the default pool. Experts of your own have
         seeds of their own.
@@ -140,15 +144,17 @@ class LongTermMemoryClassifier(ClassifierMixin, LongTermMemoryEnsemble):
         -------
         self
         """
-        with unchanged_on_error(self):
+        with changing(self), unchanged_on_error(self):
             if not self.__sklearn_is_fitted__():
                 check_parameters(self)
-            _check_partial_fit_first_call(self, classes)
+            with one_kind("classes"):
+                _check_partial_fit_first_call(self, classes)
             return self._partial_fit(X, y, sample_weight, params)
 
     def predict_proba(self, X: Any) -> Floats:
         """Class probabilities, in the order of ``classes_``; where no expert has any, how often each class has come."""
-        return self._probabilities(self._issue(X).mixture)
+        with turn_of(self):
+            return self._probabilities(self._issue(X).mixture)
 
     def issue_proba(self, X: Any, ids: Any) -> Floats:
         """Predict class probabilities of rows whose targets will come later: :meth:`issue` returns the likeliest.
@@ -164,7 +170,8 @@ class LongTermMemoryClassifier(ClassifierMixin, LongTermMemoryEnsemble):
         ndarray of shape (n_samples, n_classes)
             What :meth:`predict_proba` returns.
         """
-        return self._probabilities(self._issue_as(ids, X).mixture)
+        with changing(self):
+            return self._probabilities(self._issue_as(ids, X).mixture)
 
     def _probabilities(self, mixture: Floats) -> Floats:
         probabilities: Floats = self._engine.score.normalised(mixture)  # type: ignore[union-attr]
@@ -183,11 +190,14 @@ class LongTermMemoryClassifier(ClassifierMixin, LongTermMemoryEnsemble):
         return [str(label) for label in self.classes_]
 
     def _see_all_targets(self, y: Any) -> None:
-        self.classes_ = np.unique(check_labels(self, y))
+        labels = check_labels(self, y)
+        with one_kind("y"):
+            self.classes_ = np.unique(labels)
 
     def _check_targets(self, y: Any) -> tuple[Any, Any]:
         if len(self.classes_) < 2:
-            raise ValueError(f"at least two classes are needed; there is just one class, {self.classes_[0]!r}")
+            found = f"there is just one class, {self.classes_[0]!r}" if len(self.classes_) else "y has none"
+            raise ValueError(f"at least two classes are needed; {found}")
         require(self, y)
         if type(y) is not np.ndarray or y.ndim != 1:
             y = column_or_1d(y, warn=True)

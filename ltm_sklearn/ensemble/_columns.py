@@ -60,7 +60,10 @@ def numbers_of(X: Any, name: Any) -> Floats:
 def coded(values: Any, codes: dict[Any, int], what: str) -> Integers:
     """Codes of labels, new ones for new labels."""
     array = np.asarray(values)
-    unique, inverse = _factorised(array)
+    try:
+        unique, inverse = _factorised(array)
+    except TypeError as error:  # lists, say, or text beside numbers
+        raise ValueError(f"{what} has values that are no labels: {error}") from None
     for row_of, label in unique:
         if not is_known(label):
             raise ValueError(f"{what} has no value in row {row_of}")

@@ -15,7 +15,7 @@ from .._timetable import Integers
 from ..experts._validation import Floats, as_floats
 from ._columns import coded, flat_name, level_of, numbers_of
 from ._times import CALENDAR, Times, calendar_part, times_of
-from ._validation import check_weights, require
+from ._validation import check_weights, floats_suffice, require
 
 
 @dataclass
@@ -96,7 +96,8 @@ class Reader:
         checks: dict[str, Any] = {"dtype": np.float64, "ensure_all_finite": False, "allow_nd": True}
         if self.known.named:
             _check_feature_names(self.estimator, X, reset=False)  # which warns
-            values = check_array(X, estimator=self.estimator, input_name="X", **checks)
+            with floats_suffice("X"):
+                values = check_array(X, estimator=self.estimator, input_name="X", **checks)
         else:
             values = validate_data(self.estimator, X, reset=self.first and learn, **checks)
         if values.ndim > 3:
@@ -223,9 +224,10 @@ class Reader:
                 raise ValueError(f"y has the columns {labels!r}, and should have {expected!r}")
             self.known.targets = expected
             y = y[expected]
-        values: Floats = check_array(
-            y, ensure_2d=False, dtype=np.float64, ensure_all_finite=False, input_name="y", estimator=self.estimator
-        )
+        with floats_suffice("y"):
+            values: Floats = check_array(
+                y, ensure_2d=False, dtype=np.float64, ensure_all_finite=False, input_name="y", estimator=self.estimator
+            )
         if values.ndim not in (1, 2):
             raise ValueError(f"y has shape {values.shape}; it should be (rows,) or (rows, targets)")
         flat = values.ndim == 1
@@ -331,7 +333,13 @@ class Reader:
         heads = np.flatnonzero(np.append(True, ~same))
         for at in heads.tolist():
             code = int(sorted_series[at])
-            if code in self.known.last_time and not keys[at] > self.known.last_time[code]:
+            last = self.known.last_time.get(code)
+            if last is None:
+                continue
+            if (np.asarray(last).dtype.kind == "M") != (keys.dtype.kind == "M"):
+                told = f"cannot be compared with {last}, of an earlier call: dates or numbers"
+                raise ValueError(self._time_error(times, int(order[at]), code, told))
+            if not keys[at] > last:
                 raise ValueError(self._time_error(times, int(order[at]), code, "was there before, in an earlier call"))
         if wrong.any():
             at = int(wrong.argmax()) + 1

@@ -13,7 +13,15 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from .._river_models import chances_of, kind_of, takes_weights
 from .._rows import as_dicts
 from ..experts._validation import Floats
-from ._validation import check_labels, check_numbers, check_rows, check_weights, class_indices, unchanged_on_error
+from ._validation import (
+    check_labels,
+    check_numbers,
+    check_rows,
+    check_weights,
+    class_indices,
+    one_kind,
+    unchanged_on_error,
+)
 
 
 class FromRiver(MetaEstimatorMixin, BaseEstimator):
@@ -145,8 +153,10 @@ class FromRiverClassifier(ClassifierMixin, FromRiver):
         first = not hasattr(self, "model_")
         if first and classes is None:
             raise ValueError("classes must be passed on the first call to partial_fit.")
-        known = np.unique(classes) if first else self.classes_
-        if classes is not None and not np.array_equal(known, np.unique(classes)):
+        with one_kind("classes"):
+            given: Any = None if classes is None else np.unique(classes)
+        known = given if first else self.classes_
+        if given is not None and not np.array_equal(known, given):
             raise ValueError(f"classes={classes!r} is not the same as on the first call: {known.tolist()!r}")
         with unchanged_on_error(self):
             return self._take_in(X, y, sample_weight, first, known)

@@ -17,13 +17,14 @@ from .._council import Council
 from .._events import logger
 from .._panel import Issued, Panel, Table
 from .._tape import Tape
+from .._turns import changing, lent_state, turn_of
 from .._watcher import Watcher, log_file, n_records
 from ..experts import ExpertAlgorithm
 from ..experts._base import normalise
 from ..experts._validation import Floats, check_prior
 from ..losses import LOSSES, Pinball
 from ..losses._numbers import OutputLosses
-from ._forecasts import Reader, Reading
+from ._forecasts import Reader, Reading, Vocabulary
 from ._mixture_parameters import check_mixture
 from ._mixture_shown import MixtureShown
 from ._mixture_watch import TapeSource, rows_to_record, show_rows
@@ -181,11 +182,12 @@ class ExpertMixture(MixtureShown, MultiOutputMixin, RegressorMixin, BaseEstimato
         -------
         self
         """
-        with unchanged_on_error(self):
-            for name in ("_panel", "_known", "_tapes", "_watcher", "feature_names_in_"):
-                self.__dict__.pop(name, None)
-            self._learn(X, y, sample_weight, awake, history=True)
-        self._watcher.tell(self._panel.n_experts, 0, at_the_end=True)
+        with changing(self):
+            with unchanged_on_error(self):
+                for name in ("_panel", "_known", "_tapes", "_watcher", "feature_names_in_"):
+                    self.__dict__.pop(name, None)
+                self._learn(X, y, sample_weight, awake, history=True)
+            self._watcher.tell(self._panel.n_experts, 0, at_the_end=True)
         return self
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, awake: Any = None) -> Self:
@@ -205,9 +207,10 @@ class ExpertMixture(MixtureShown, MultiOutputMixin, RegressorMixin, BaseEstimato
         -------
         self
         """
-        with unchanged_on_error(self):
-            self._learn(X, y, sample_weight, awake, history=False)
-        self._watcher.tell(self._panel.n_experts, 0)
+        with changing(self):
+            with unchanged_on_error(self):
+                self._learn(X, y, sample_weight, awake, history=False)
+            self._watcher.tell(self._panel.n_experts, 0)
         return self
 
     def _learn(self, X: Any, y: Any, sample_weight: Any, awake: Any, history: bool) -> None:
@@ -218,7 +221,7 @@ class ExpertMixture(MixtureShown, MultiOutputMixin, RegressorMixin, BaseEstimato
         reading = reader.read(X, y, sample_weight, awake)
         if history:
             reader.check_history(reading, self.lag)
-        panel = self._new_panel(reading) if first else self._panel
+        panel = self._new_panel(reading.vocabulary) if first else self._panel
         watcher = Watcher(TapeSource(), log_file(self, self._loss_name())) if first else self._watcher
         watcher.verbose = self.verbose
         if not first and (may_fail(self.algorithm, panel.losses) or len(reading.vocabulary.experts) > panel.n_experts):
@@ -227,10 +230,7 @@ class ExpertMixture(MixtureShown, MultiOutputMixin, RegressorMixin, BaseEstimato
         new = len(reading.vocabulary.experts) - panel.n_experts
         if new:
             tapes = deepcopy(tapes)
-        for _ in range(new):
-            panel.add_expert()
-            for tape in tapes.values():
-                tape.add_expert()
+        _add_experts(new, panel, tapes)
         watched = self.record is not None or watcher.listens
         issued = panel.learn(reading.table, with_weights=watched, n_jobs=self.n_jobs)
         self._panel, self._known, self._tapes, self._watcher = panel, reading.vocabulary, tapes, watcher
@@ -239,8 +239,7 @@ class ExpertMixture(MixtureShown, MultiOutputMixin, RegressorMixin, BaseEstimato
         if watched:
             self._record(reading, issued)
 
-    def _new_panel(self, reading: Reading) -> Panel:
-        known = reading.vocabulary
+    def _new_panel(self, known: Vocabulary) -> Panel:
         losses = self._losses(known.n_outputs)
         linear = self.gradient and losses.have_gradients
         return Panel(
@@ -255,6 +254,22 @@ class ExpertMixture(MixtureShown, MultiOutputMixin, RegressorMixin, BaseEstimato
             bias=self.bias,
             levels=None if self.quantiles is None else np.asarray(self.quantiles, dtype=np.float64),
         )
+
+    # Of a panel whose series are kept in several mixtures: each knows the experts that any of them has met ----------
+
+    def _begin(self, experts: list[Any]) -> Self:
+        """Know these experts, and no series yet."""
+        check_mixture(self)
+        n_outputs = 1 if self.quantiles is None else len(self.quantiles)
+        known = Vocabulary(experts=list(experts), n_outputs=n_outputs, flat=self.quantiles is None, named=True)
+        self._known, self._panel, self._tapes = known, self._new_panel(known), {}
+        self._watcher = Watcher(TapeSource(), None)
+        return self
+
+    def _admit(self, experts: list[Any]) -> None:
+        """Let experts join, as if a table had come with their columns."""
+        self._known.experts = self._known.experts + experts
+        _add_experts(len(experts), self._panel, self._tapes)
 
     def _losses(self, n_outputs: int) -> OutputLosses:
         if self.quantiles is not None:
@@ -288,8 +303,9 @@ class ExpertMixture(MixtureShown, MultiOutputMixin, RegressorMixin, BaseEstimato
         ndarray of shape (n_samples,), or (n_samples, n_outputs)
             Quantiles go up in each row.
         """
-        predictions = self._issue(X, awake).predictions
-        return predictions[:, 0] if self._known.flat else predictions
+        with turn_of(self):
+            predictions = self._issue(X, awake).predictions
+            return predictions[:, 0] if self._known.flat else predictions
 
     def weigh(self, X: Any, awake: Any = None) -> Floats:
         """The weights that forecasts get now, row by row: those that sleep get none.
@@ -305,8 +321,9 @@ class ExpertMixture(MixtureShown, MultiOutputMixin, RegressorMixin, BaseEstimato
             In the order of ``experts_``. With ``bias`` they may sum to less than one: the rest is on the two further
             experts.
         """
-        weights = self._of_table(self._issue(X, awake).weights)
-        return weights[:, :, 0] if self._known.flat else weights
+        with turn_of(self):
+            weights = self._of_table(self._issue(X, awake).weights)
+            return weights[:, :, 0] if self._known.flat else weights
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """How well forecasts are combined with the weights that are in force now.
@@ -374,6 +391,10 @@ class ExpertMixture(MixtureShown, MultiOutputMixin, RegressorMixin, BaseEstimato
         if watcher.log is not None:  # which is for one series
             watcher.source.tape, watcher.source.names = self._tapes[0], names
 
+    def __getstate__(self) -> dict[str, Any]:
+        with turn_of(self):
+            return lent_state(self, super().__getstate__())
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_panel")
 
@@ -382,6 +403,14 @@ class ExpertMixture(MixtureShown, MultiOutputMixin, RegressorMixin, BaseEstimato
         tags.input_tags.allow_nan = True
         tags.target_tags.required = True
         return tags
+
+
+def _add_experts(n: int, panel: Panel, tapes: dict[int, Tape]) -> None:
+    """Let so many experts join; they take the last seats."""
+    for _ in range(n):
+        panel.add_expert()
+        for tape in tapes.values():
+            tape.add_expert()
 
 
 class _Councils:

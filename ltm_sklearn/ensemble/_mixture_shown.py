@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._panel import Panel
 from .._tape import Tape
 from .._trace import Trace
+from .._turns import in_turn
 from .._watcher import Watcher
 from ..experts._validation import Floats
 from ..losses._names import loss_name
@@ -32,6 +34,7 @@ class MixtureShown:
     series: str | None
     shared: bool
 
+    @in_turn
     def trace(self, series: Any = None, output: Any = None) -> Trace:
         """What was recorded, for pictures and for analyses of one's own.
 
@@ -77,7 +80,7 @@ class MixtureShown:
             if len(codes) > 1:
                 raise ValueError(f"there are {len(codes)} series: say which, with series=")
             return 0
-        if series not in codes:
+        if not isinstance(series, Hashable) or series not in codes:
             raise ValueError(f"there is no series {series!r}")
         return codes[series]
 
@@ -92,6 +95,7 @@ class MixtureShown:
             return [float(level) for level in self.quantiles]
         return list(range(self._known.n_outputs))
 
+    @in_turn
     def summary(self, series: Any = None, max_switches: int = 10) -> MixtureSummary:
         """What the mixture lost, and each expert, the plain mean, and what could have been reached in hindsight.
 
@@ -116,22 +120,26 @@ class MixtureShown:
         return self._panel
 
     @property
+    @in_turn
     def experts_(self) -> list[Any]:
         """Names of the experts."""
         self._fitted("experts_")
         return list(self._known.experts)
 
     @property
+    @in_turn
     def n_rounds_(self) -> int:
         """Rounds so far, of all series, groups and outputs."""
         return self._fitted("n_rounds_").n_learned
 
     @property
+    @in_turn
     def n_samples_seen_(self) -> int:
         """Rows so far."""
         return int(self._fitted("n_samples_seen_").n_rows.sum())
 
     @property
+    @in_turn
     def cells_(self) -> list[tuple[Any, Any, Any]]:
         """What the rows of ``weights_`` are of: series, group and output; None where there is just one."""
         panel = self._fitted("cells_")
@@ -149,6 +157,7 @@ class MixtureShown:
         ]
 
     @property
+    @in_turn
     def weights_(self) -> Floats:
         """The weights now."""
         panel = self._fitted("weights_")
@@ -165,6 +174,7 @@ class MixtureShown:
         return rows[0] if len(rows) == 1 else np.stack(rows)
 
     @property
+    @in_turn
     def leader_(self) -> Any:
         """The expert with the largest weight."""
         weights = np.atleast_2d(self._weights("leader_"))
@@ -175,12 +185,14 @@ class MixtureShown:
         return self.weights_
 
     @property
+    @in_turn
     def loss_(self) -> Floats:
         """Mean loss of each expert where it was awake; NaN if it never was."""
         tally = self._tally("loss_", None)
         return _ratio(tally[0], tally[1])[:-2]
 
     @property
+    @in_turn
     def mixture_loss_(self) -> float:
         """Mean loss of what was issued."""
         tally = self._tally("mixture_loss_", None)

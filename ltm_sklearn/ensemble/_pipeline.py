@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any, Self
 
 from sklearn.pipeline import Pipeline
@@ -66,13 +67,20 @@ class IncrementalPipeline(Pipeline):
             if not hasattr(step, "partial_fit") and get_tags(step).requires_fit:
                 raise TypeError(f"step {name!r} ({type(step).__name__}) has no partial_fit: it cannot follow a stream")
         routed = self.routed(params)
-        for _, name, step in steps:
-            if hasattr(step, "partial_fit") and not is_frozen(step):
-                step.partial_fit(X, y, **routed.get(name, {}))
-            X = step.transform(X)
-        name, final = self.steps[-1]
-        if not is_frozen(final):
-            final.partial_fit(X, y, **routed[name])
+        learners = [step for _, _, step in steps if hasattr(step, "partial_fit") and not is_frozen(step)]
+        before = [copy.deepcopy(step.__dict__) for step in learners]  # a later step may refuse the rows
+        try:
+            for _, name, step in steps:
+                if any(step is learner for learner in learners):
+                    step.partial_fit(X, y, **routed.get(name, {}))
+                X = step.transform(X)
+            name, final = self.steps[-1]
+            if not is_frozen(final):
+                final.partial_fit(X, y, **routed[name])
+        except BaseException:
+            for step, known in zip(learners, before, strict=True):
+                step.__dict__ = known
+            raise
         return self
 
     def routed(self, params: dict[str, Any]) -> dict[str, dict[str, Any]]:

@@ -7,6 +7,7 @@ from typing import Any, Self
 from sklearn.base import RegressorMixin
 
 from .._start import averages
+from .._turns import changing
 from ..experts._validation import Floats
 from ..losses._targets import TargetScore
 from ._base import LongTermMemoryEnsemble
@@ -61,6 +62,9 @@ class LongTermMemoryRegressor(RegressorMixin, LongTermMemoryEnsemble):
         Rows that may wait for their targets after :meth:`issue`.
     n_jobs : int, optional
         Experts side by side, through joblib.
+    time_limit : float, optional
+        Seconds that an expert may take for one call. One that takes longer sleeps, with a warning, until its call has
+        ended. The calls run in threads, ``n_jobs`` of them at a time, and learning on copies of the models.
     random_state : int, RandomState or None, default=None
         Seeds the draws, of ``combine="sample"`` and of whom to ask, and the default pool. Experts of your own have
         seeds of their own.
@@ -135,7 +139,7 @@ class LongTermMemoryRegressor(RegressorMixin, LongTermMemoryEnsemble):
         -------
         self
         """
-        with unchanged_on_error(self):
+        with changing(self), unchanged_on_error(self):
             if not self.__sklearn_is_fitted__():
                 check_parameters(self)
             return self._partial_fit(X, y, sample_weight, params)

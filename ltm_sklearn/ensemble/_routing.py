@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inspect import signature
+from inspect import Parameter, signature
 from typing import Any
 
 from sklearn.utils.metadata_routing import (
@@ -60,11 +60,16 @@ def routed(
 
 
 def takes_sample_weight(estimator: Any) -> bool:
-    """Whether an expert's training takes ``sample_weight``; an incremental pipeline hands it to its last step."""
+    """Whether an expert's training takes ``sample_weight``; an incremental pipeline hands it to its last step,
+    and one that takes anything to the estimator that it holds."""
     if isinstance(estimator, IncrementalPipeline):
         return takes_sample_weight(estimator.steps[-1][1])
     if isinstance(estimator, SlidingWindow):
         return takes_sample_weight(estimator.estimator)
     if isinstance(estimator, FromRiver):
         return takes_weights(estimator.model)
-    return "sample_weight" in signature(getattr(estimator, training_method(estimator))).parameters
+    parameters = signature(getattr(estimator, training_method(estimator))).parameters
+    hands_on = any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters.values())
+    if hands_on and "sample_weight" not in parameters and hasattr(estimator, "estimator"):
+        return takes_sample_weight(estimator.estimator)
+    return "sample_weight" in parameters

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils import _safe_indexing
 
 from .._rows import last_rows, stacked
+from .._values import as_numbers
 from ..experts._validation import Floats
 from ._window import SlidingWindow
 
@@ -31,7 +32,7 @@ class SklearnModels:
 
     def copy(self, model: Any) -> Any:
         """A copy to keep, which will not be trained."""
-        return model.without_rows() if isinstance(model, SlidingWindow) else copy.deepcopy(model)
+        return model.without_rows() if holds_rows(model) else copy.deepcopy(model)
 
     last_rows = staticmethod(last_rows)
     chosen = staticmethod(_safe_indexing)
@@ -42,7 +43,7 @@ class SklearnModels:
         return self._numbers(model, X) if self.classes is None else self._probabilities(model, X)
 
     def _numbers(self, model: Any, X: Any) -> Floats:
-        numbers = np.asarray(model.predict(X), dtype=np.float64)
+        numbers = as_numbers(model.predict(X))
         return numbers[:, np.newaxis] if numbers.ndim == 1 else numbers
 
     def _probabilities(self, model: Any, X: Any) -> Floats:
@@ -51,7 +52,7 @@ class SklearnModels:
             labels = np.asarray(model.predict(X))
             known = np.unique(labels)
             return self._aligned(known, (labels[:, np.newaxis] == known).astype(np.float64))
-        probabilities = np.asarray(predict_proba(X), dtype=np.float64)
+        probabilities = as_numbers(predict_proba(X))
         known = np.asarray(model.classes_)
         if known.tolist() != self.classes.tolist():  # quicker than comparing arrays, if there are few
             if probabilities.shape[1:] != known.shape:
@@ -76,13 +77,18 @@ class SklearnModels:
 
     def salvaged(self, source: str, model: Any) -> Any:
         """A sliding window that cannot be fitted yet keeps its rows; any other model may be neither here nor there."""
-        return model if isinstance(model, SlidingWindow) else self.fresh(source)
+        return model if holds_rows(model) else self.fresh(source)
 
 
 def _untrained_copy(estimator: Any) -> Any:
     """Not deep where there is nothing deep: all young learners begin afresh at each snapshot."""
     plain = all(isinstance(value, _PLAIN) for value in vars(estimator).values())
     return copy.copy(estimator) if plain else copy.deepcopy(estimator)
+
+
+def holds_rows(model: Any) -> bool:
+    """Whether it is a sliding window, or stands for one that is elsewhere."""
+    return hasattr(model, "without_rows")
 
 
 def training_method(estimator: Any) -> str:

@@ -15,6 +15,8 @@ from sklearn.utils.validation import _check_sample_weight, column_or_1d, validat
 
 from ..experts._validation import Floats
 
+MOST_SHOWN = 20  #: classes that an error lists
+
 
 @contextmanager
 def unchanged_on_error(estimator: Any) -> Iterator[None]:
@@ -27,6 +29,15 @@ def unchanged_on_error(estimator: Any) -> Iterator[None]:
         raise
 
 
+@contextmanager
+def floats_suffice(what: str) -> Iterator[None]:
+    """Whole numbers beyond all floats are a ValueError, as other wrong numbers are."""
+    try:
+        yield
+    except OverflowError as error:
+        raise ValueError(f"{what} has a number that is too large: {error}") from None
+
+
 def check_rows(estimator: Any, X: Any, reset: bool) -> Any:
     """Rows that agree with those seen before: frames as they are, so that experts see the names, the rest as arrays."""
     if not reset and _is_plain(X, estimator) and np.isfinite(X).all():
@@ -34,7 +45,11 @@ def check_rows(estimator: Any, X: Any, reset: bool) -> Any:
     tags = get_tags(estimator).input_tags
     checks: dict[str, Any] = {"accept_sparse": "csr" if tags.sparse else False, "ensure_all_finite": not tags.allow_nan}
     if not hasattr(X, "columns"):
-        return validate_data(estimator, X, reset=reset, dtype="numeric", **checks)
+        with floats_suffice("X"):
+            rows = validate_data(estimator, X, reset=reset, dtype="numeric", **checks)
+        if rows.dtype.kind in "mM":  # scikit-learn lets them pass, and they mix with no numbers
+            raise ValueError(f"X must be numbers; it is of type {rows.dtype}")
+        return rows
     validate_data(estimator, X, reset=reset, skip_check_array=True)
     if _is_numeric(X):  # other columns are up to the experts' own preprocessing
         check_array(
@@ -43,6 +58,15 @@ def check_rows(estimator: Any, X: Any, reset: bool) -> Any:
     elif len(X) == 0:
         raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
     return X
+
+
+def read_only(array: Any) -> Any:
+    """What several experts are given must not be changed by one of them; frames and sparse rows stay as they are."""
+    if type(array) is not np.ndarray or not array.flags.writeable:
+        return array
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 def takes_nan(estimator: Any) -> bool:
@@ -83,8 +107,18 @@ def check_labels(estimator: Any, y: Any) -> Any:
     require(estimator, y)
     y = column_or_1d(y, warn=True)
     assert_all_finite(y, input_name="y")
-    check_classification_targets(y)
+    with one_kind("y"):
+        check_classification_targets(y)
     return y
+
+
+@contextmanager
+def one_kind(what: str) -> Iterator[None]:
+    """Labels that cannot be sorted, as text and numbers together, are a ValueError that says so."""
+    try:
+        yield
+    except TypeError as error:
+        raise ValueError(f"{what} must have labels of one kind, all text or all numbers: {error}") from None
 
 
 def class_indices(y: Any, classes: Any) -> Any:
@@ -96,14 +130,17 @@ def class_indices(y: Any, classes: Any) -> Any:
         raise ValueError(f"labels of type {y.dtype} do not go with the classes {classes!r}") from error
     if unknown.any():
         row = int(unknown.argmax())
-        raise ValueError(f"label {y[row]!r} of row {row} is not among the classes {classes.tolist()!r}")
+        shown = repr(classes[:MOST_SHOWN].tolist())
+        others = f" and {len(classes) - MOST_SHOWN:,} more" if len(classes) > MOST_SHOWN else ""
+        raise ValueError(f"label {y[row]!r} of row {row} is not among the classes {shown}{others}")
     return indices
 
 
 def check_numbers(estimator: Any, y: Any) -> Floats:
     """One finite number a row."""
     require(estimator, y)
-    y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", estimator=estimator)
+    with floats_suffice("y"):
+        y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", estimator=estimator)
     numbers: Floats = column_or_1d(y, warn=True)
     return numbers
 
@@ -118,7 +155,8 @@ def check_weights(sample_weight: Any, X: Any) -> Floats | None:
     """Weights of the rows, not negative and not all zero; None stays None."""
     if sample_weight is None:
         return None
-    weights: Floats = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    with floats_suffice("sample_weight"):
+        weights: Floats = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     if not weights.max() > 0.0:
         raise ValueError("sample_weight must have a positive sum: all rows have weight zero")
     return weights

@@ -20,6 +20,7 @@ from ._validation import (
     check_weights,
     class_indices,
     takes_nan,
+    unchanged_on_error,
 )
 
 
@@ -65,10 +66,11 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything and fit on the last ``window`` rows of ``X``."""
-        for name in ("estimator_", "classes_", "n_features_in_", "_held", "_new_rows", "_weighted"):
-            self.__dict__.pop(name, None)
-        classes = np.unique(check_labels(self, y)) if is_classifier(self) else None
-        return self.partial_fit(X, y, classes, sample_weight)
+        with unchanged_on_error(self):
+            for name in ("estimator_", "classes_", "n_features_in_", "_held", "_new_rows", "_weighted"):
+                self.__dict__.pop(name, None)
+            classes = np.unique(check_labels(self, y)) if is_classifier(self) else None
+            return self.partial_fit(X, y, classes, sample_weight)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Take in rows, and fit again if enough of them are new.

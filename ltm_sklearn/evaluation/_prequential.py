@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from .._progress import progress_bar
 from ..experts._validation import check_count, check_number
+from ..persistence import Checkpoint
 from ..streams._feed import feed_of
 from ._books import Books
 from ._contestants import contestant_of
 from ._kinds import predicts_classes
 from ._result import PrequentialResult
+from ._resuming import Batches, checksum, remaining, resumed
 from ._run import Run
 
 
@@ -31,6 +35,7 @@ def prequential(
     experts: Sequence[Any] | None = None,
     max_switches: int = 10,
     progress: bool = False,
+    checkpoint: Checkpoint | None = None,
 ) -> PrequentialResult:
     """Run models over a stream side by side: each predicts the rows, is scored, and then learns them.
 
@@ -69,6 +74,11 @@ def prequential(
         Regret is measured against the best sequence of experts with at most 1, 2, ... and so many switches.
     progress : bool, default=False
         Whether to show how far the run is: a bar if rich is installed, otherwise lines on stderr.
+    checkpoint : Checkpoint, optional
+        Saves the run on the way, and at its end. Called again with the same arguments, and the same stream from its
+        beginning, it passes over the rows that were done and goes on to the same result; seconds add up. The models
+        that are given then take over the state of those that were saved. After the end it returns the same result
+        again, and if the stream has grown by whole batches, or ``n_samples`` has, it goes on from there.
 
     Returns
     -------
@@ -100,24 +110,47 @@ def prequential(
     check_number("tolerance", tolerance, 0.0, np.inf)
     if n_samples is not None:
         check_count("n_samples", n_samples)
+    arguments = {
+        "batch_size": batch_size,
+        "delay": delay,
+        "classes": None if classes is None else list(classes),
+        "probabilities": probabilities,
+        "window": window,
+        "tolerance": tolerance,
+        "experts": None if experts is None else list(experts),
+        "max_switches": max_switches,
+    }
     named = _named(models)
     chosen = _chosen(experts, list(named))
     contestants = {name: contestant_of(name, model, delay, batch_size) for name, model in named.items()}
     only_rows = all(contestant.form == "dicts" for contestant in contestants.values())
     feed = feed_of(stream, batch_size, n_samples, as_rows=only_rows)
-    run: Run | None = None
+    first = next(feed.batches, None)
+    if first is None:
+        raise ValueError("the stream has no rows")
+    batch, _ = first
+    is_class = predicts_classes(named, batch.y)
+    known = feed.classes if classes is None else list(classes)
+    books = Books(list(named), is_class, window, tolerance, chosen, max_switches)
+    names = list(batch.X[0]) if isinstance(batch.X, list) else feed.feature_names
+    run = Run(contestants, books, is_class, known, names, delay, probabilities)
+    batches: Batches = chain([first], feed.batches)
+    if checkpoint is not None:
+        run = resumed(checkpoint, run, named, arguments)
+        batches = remaining(batches, run)
+        if progress and run.n_predicted:
+            print(f"prequential: resumed at row {run.n_predicted}", file=sys.stderr)
+    is_saved = True
     with progress_bar("prequential", progress, feed.n_rows) as show:
-        for batch, in_force in feed.batches:
-            if run is None:
-                is_class = predicts_classes(named, batch.y)
-                known = feed.classes if classes is None else list(classes)
-                books = Books(list(named), is_class, window, tolerance, chosen, max_switches)
-                names = list(batch.X[0]) if isinstance(batch.X, list) else feed.feature_names
-                run = Run(contestants, books, is_class, known, names, delay, probabilities)
+        show(run.n_predicted)
+        for batch, in_force in batches:
             run.step(batch, in_force)
             show(run.n_predicted)
-    if run is None:
-        raise ValueError("the stream has no rows")
+            if checkpoint is not None:
+                run.seen = checksum(batch.y, run.seen)
+                is_saved = checkpoint.step(run, len(batch.y))
+    if checkpoint is not None and not is_saved:
+        checkpoint.save(run)
     return run.result(feed.concept_names)
 
 

@@ -33,12 +33,13 @@ class Run:
         delay: int,
         probabilities: bool,
     ) -> None:
-        self._contestants, self._books = contestants, books
+        self.contestants, self._books = contestants, books
         self._is_class, self._classes = is_class, None if classes is None else {*classes}
         self._feature_names, self._delay, self._probabilities = feature_names, delay, probabilities
         self._forms = {contestant.form for contestant in contestants.values()}
         self._waiting: list[Batch] = []
         self.n_predicted, self._n_learned = 0, 0
+        self.seen = 0  #: checksum of the targets, where the run can be resumed
         self._nanoseconds: Counter[tuple[Any, str]] = Counter()
         if is_class:
             for name, contestant in contestants.items():
@@ -52,7 +53,7 @@ class Run:
         self._check_targets(batch.y)
         y = batch.y.tolist()
         rows = self._rows(batch, self.n_predicted)
-        leaders = [getattr(last_step(each.model), "leader_", None) for each in self._contestants.values()]
+        leaders = [getattr(last_step(each.model), "leader_", None) for each in self.contestants.values()]
         answers = self._all("predict", rows)
         chances: list[Floats | None] = [None] * len(leaders)
         if self._is_class and self._probabilities:  # after that, as a model may keep what it said: the first is timed
@@ -71,9 +72,9 @@ class Run:
         """What was found."""
         seconds = {
             name: {f"{what}_seconds": self._nanoseconds[name, what] / 1e9 for what in ("predict", "learn")}
-            for name in self._contestants
+            for name in self.contestants
         }
-        traces = {name: recorded(contestant.model) for name, contestant in self._contestants.items()}
+        traces = {name: recorded(contestant.model) for name, contestant in self.contestants.items()}
         known = {name: trace for name, trace in traces.items() if trace is not None}
         return replace(self._books.result(seconds, concept_names), traces=known)
 
@@ -87,7 +88,7 @@ class Run:
     def _all(self, what: str, rows: Rows, *arguments: Any) -> list[Any]:
         """Have all models do something, and time it."""
         results = []
-        for name, contestant in self._contestants.items():
+        for name, contestant in self.contestants.items():
             start = perf_counter_ns()
             try:
                 results.append(getattr(contestant, what)(rows, *arguments))

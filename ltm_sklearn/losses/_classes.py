@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..experts._validation import Floats, check_option
-from ._own import checked
+from ._own import ABSURD, checked
 
 #: Probabilities below this are as good as this one to the log loss.
 SMALLEST_PROBABILITY = 1e-3
@@ -85,11 +85,12 @@ class ClassScore:
         return self.counts / max(self.counts.sum(), 1.0)
 
     def tame(self, predictions: Floats) -> Floats:
-        """Probabilities that sum to no more than one; NaN for a row with negative ones."""
+        """Probabilities that sum to no more than one; NaN for a row with negative or absurdly large ones."""
         total = predictions @ np.ones((self.n_outputs, 1))
         most = 1.0 + ROUNDING_OF_PROBABILITIES
         if not total.max(initial=0.0) <= most:  # also where it is NaN
-            predictions = np.where(total > most, predictions / np.maximum(total, 1.0), predictions)
+            scaled = np.where(total > most, predictions / np.maximum(total, 1.0), predictions)
+            predictions = np.where(total > ABSURD, np.nan, scaled)
         if not predictions.min(initial=0.0) >= 0.0:
             negative = (predictions < -ROUNDING_OF_PROBABILITIES).any(axis=-1, keepdims=True)
             predictions = np.where(negative, np.nan, np.maximum(predictions, 0.0))

@@ -12,6 +12,9 @@ from ..experts._validation import Floats
 #: Losses beyond this are as good as this one; their differences stay finite.
 LARGEST = 1e300
 
+#: A prediction beyond so many times the largest target, or a sum of probabilities beyond it, is no answer.
+ABSURD = 1e100
+
 
 def checked(loss: Callable[..., Any], y: Any, predictions: Floats, name: str = "loss") -> Floats:
     """What a function returns, if it is one number a row."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from ..experts._validation import Floats, check_option
 from ._numbers import LOSSES, OutputLosses, RegressionLoss, Squared
-from ._own import bounded
+from ._own import ABSURD, bounded
 from ._seen import SeenRange
 
 #: Where the range of losses has not been reached for this many rounds, it has fallen by a factor e.
@@ -105,12 +106,20 @@ class TargetScore(LossRange):
         return np.array([self.mean])
 
     def tame(self, predictions: Floats) -> Floats:
+        """Predictions clipped to the widened range of the targets; NaN where they are absurd."""
+        return np.where(np.abs(predictions) <= self.largest(), self.clipped(predictions), np.nan)
+
+    def largest(self) -> float:
+        """Beyond it a prediction is absurd, though nothing may be known of the targets' scale yet."""
+        size = max(abs(self.low), abs(self.high)) if self.high >= self.low else ABSURD  # before the first target
+        return min(ABSURD * max(size, 1.0), sys.float_info.max)
+
+    def clipped(self, predictions: Floats) -> Floats:
         """Predictions clipped to the widened range of the targets."""
         width = self.high - self.low
         if not width > 0.0:  # no target yet, or always the same one: nothing is known of their scale
             return predictions
-        inside = np.clip(predictions, self.low - MARGIN * width, self.high + MARGIN * width)
-        return np.where(np.isfinite(predictions), inside, np.nan)
+        return np.clip(predictions, self.low - MARGIN * width, self.high + MARGIN * width)
 
     def losses(self, y: Floats, predictions: Floats, mixture: Floats | None) -> Floats:
         """Losses (n_experts, n_rows) of predictions (n_experts, n_rows, 1), linear around the mixture (n_rows, 1)."""

@@ -21,6 +21,7 @@ from .._round import Issued, Report
 from .._rows import listed
 from .._shown import Shown
 from .._start import check_query, check_shared_parameters, fresh_engine
+from .._turns import changing, lent_state, turn_of
 from ..bandits import BanditAlgorithm
 from ..experts import ExpertAlgorithm
 from ..experts._validation import check_count
@@ -56,6 +57,7 @@ class RiverEnsemble(Shown, base.Ensemble):
         seed: int | None = None,
         feedback: str = "full",
         query: int = 1,
+        time_limit: float | None = None,
     ) -> None:
         super().__init__(as_river_model(model) for model in models)
         self.algorithm = algorithm
@@ -68,6 +70,7 @@ class RiverEnsemble(Shown, base.Ensemble):
         self.seed = seed
         self.feedback = feedback
         self.query = query
+        self.time_limit = time_limit
         check_shared_parameters(self)
         check_query(query, len(self.models))
         check_count("max_pending", max_pending)
@@ -89,9 +92,14 @@ class RiverEnsemble(Shown, base.Ensemble):
         fresh = {"models": [model.clone() for model in self.models], **(new_params or {})}
         cloned: Self = super().clone(fresh)  # type: ignore[misc]
         if include_attributes:  # together, as they refer to each other
-            names = {"_engine", "_skin", "_pending", "_classes"} & self.__dict__.keys()
-            cloned.__dict__.update(copy.deepcopy({name: self.__dict__[name] for name in names}))
+            with turn_of(self):
+                names = {"_engine", "_skin", "_pending", "_classes"} & self.__dict__.keys()
+                cloned.__dict__.update(copy.deepcopy({name: self.__dict__[name] for name in names}))
         return cloned
+
+    def __getstate__(self) -> dict[str, Any]:
+        with turn_of(self):
+            return lent_state(self, self.__dict__)
 
     # What the two define -----------------------------------------------------------------------------------------
 
@@ -177,11 +185,12 @@ class RiverEnsemble(Shown, base.Ensemble):
 
         River's models learn the rows one by one, as by ``learn_one``; scikit-learn's learn them in one go.
         """
-        rows, targets = Rows.of_frame(X), listed(y)
+        rows, targets = Rows.of_frame(X), listed(y, "y")
         if len(rows) != len(targets):
             raise ValueError(f"there are {len(rows)} rows and {len(targets)} targets")
         if rows:
-            self._note(self._learn(rows, targets, w))
+            with changing(self):
+                self._note(self._learn(rows, targets, w))
 
     def _learn(self, X: Rows, y: list[Any], w: Any, issued: Issued | None = None) -> list[Report]:
         self._check_targets(y)

@@ -11,9 +11,11 @@ import numpy as np
 from river import base, linear_model, naive_bayes, preprocessing
 from river.utils.dataframe import to_native_frame, to_native_series
 
+from .._limited import call_within
 from .._one_row import learn_row
 from .._river_models import chances_of
 from .._start import averages
+from .._turns import lent, reclaim, turn_of
 from ..experts._validation import Floats
 from ..losses._classes import ClassScore
 from ..losses._targets import TargetScore
@@ -56,6 +58,9 @@ class LongTermMemoryClassifier(RiverEnsemble, base.MiniBatchClassifier):
         it is learned next, or under its id. Labels are then those that have come: no model is asked beforehand.
     query
         With `feedback="bandit"`, how many experts are asked in a round.
+    time_limit
+        Seconds that an expert may take for one call. One that takes longer sleeps, with a warning, until its call has
+        ended. The calls run in a thread, and learning on copies of the models: this takes its time.
 
     Examples
     --------
@@ -83,20 +88,24 @@ class LongTermMemoryClassifier(RiverEnsemble, base.MiniBatchClassifier):
 
         With the ``id`` of an earlier prediction they are charged for what was said then.
         """
-        if w is None and id is None and hasattr(self, "_engine") and isinstance(y, Hashable):
-            truth = self._classes.get(y)
-            if truth is not None and learn_row(self._engine, self._skin, x, y, truth):
-                return
-        self._learn_one(x, y, w, id)
+        with turn_of(self):
+            if lent:
+                reclaim(self)
+            if w is None and id is None and hasattr(self, "_engine") and isinstance(y, Hashable):
+                truth = self._classes.get(y)
+                if truth is not None and learn_row(self._engine, self._skin, x, y, truth):
+                    return
+            self._learn_one(x, y, w, id)
 
     def predict_one(self, x: dict[Any, Any], id: Hashable | None = None) -> Any:  # type: ignore[override]
         """The likeliest class; None while no label is known.
 
         With an ``id``, what is said now is kept until ``learn_one`` comes with the same id.
         """
-        row = self._row() if id is None else None
-        label = None if row is None else row.label(x)
-        return super().predict_one(x, id=id) if label is None else label
+        with turn_of(self):
+            row = self._row() if id is None else None
+            label = None if row is None else row.label(x)
+            return super().predict_one(x, id=id) if label is None else label
 
     def predict_proba_one(  # type: ignore[override]
         self, x: dict[Any, Any], id: Hashable | None = None
@@ -105,11 +114,13 @@ class LongTermMemoryClassifier(RiverEnsemble, base.MiniBatchClassifier):
 
         With an ``id``, what is said now is kept until ``learn_one`` comes with the same id.
         """
-        if id is not None:
-            return self._by_label(self._issue_as(id, x).mixture)
-        row = self._row()
-        chances: dict[Any, float] | None = None if row is None else row.chances(x)
-        return self._by_label(self._issue(Rows([x])).mixture) if chances is None else chances
+        with turn_of(self):
+            if id is not None:
+                reclaim(self)
+                return self._by_label(self._issue_as(id, x).mixture)
+            row = self._row()
+            chances: dict[Any, float] | None = None if row is None else row.chances(x)
+            return self._by_label(self._issue(Rows([x])).mixture) if chances is None else chances
 
     def _by_label(self, mixture: Floats) -> dict[Any, float]:
         return dict(zip(self._classes, self._probabilities(mixture)[0].tolist(), strict=True))
@@ -135,11 +146,12 @@ class LongTermMemoryClassifier(RiverEnsemble, base.MiniBatchClassifier):
     def _of_frame(self, X: Any, n_rows: int) -> tuple[list[Any], Floats]:
         """The labels that are known, and their probabilities in the rows of a frame."""
         rows = Rows.of_frame(X)
-        if n_rows:
-            mixture = self._issue(rows).mixture
-            return list(self._classes), self._probabilities(mixture)
-        labels = list(getattr(self, "_classes", self._first_classes()))
-        return labels, np.empty((0, len(labels)))
+        with turn_of(self):
+            if n_rows:
+                mixture = self._issue(rows).mixture
+                return list(self._classes), self._probabilities(mixture)
+            labels = list(getattr(self, "_classes", self._first_classes()))
+            return labels, np.empty((0, len(labels)))
 
     def _first_classes(self) -> dict[Any, int]:
         """What is known of the labels beforehand."""
@@ -152,7 +164,7 @@ class LongTermMemoryClassifier(RiverEnsemble, base.MiniBatchClassifier):
             return  # none of them is asked unless it is drawn
         for model in self.models:  # those that were trained before know labels
             with suppress(Exception):  # which will be raised again, and reported, when they are asked in a round
-                self._targets(list(chances_of(model, X[0])))
+                self._targets(list(call_within(self.time_limit, chances_of, model, X[0])))
 
     def _score(self) -> ClassScore:
         return ClassScore(self.loss, len(self._first_classes()), average=averages(self))
@@ -212,6 +224,9 @@ class LongTermMemoryRegressor(RiverEnsemble, base.MiniBatchRegressor):
         it is learned next, or under its id. Labels are then those that have come: no model is asked beforehand.
     query
         With `feedback="bandit"`, how many experts are asked in a round.
+    time_limit
+        Seconds that an expert may take for one call. One that takes longer sleeps, with a warning, until its call has
+        ended. The calls run in a thread, and learning on copies of the models: this takes its time.
 
     Examples
     --------
@@ -232,25 +247,31 @@ class LongTermMemoryRegressor(RiverEnsemble, base.MiniBatchRegressor):
 
         With the ``id`` of an earlier prediction they are charged for what was said then.
         """
-        if w is None and id is None and hasattr(self, "_engine") and learn_row(self._engine, self._skin, x, y, y):
-            return
-        self._learn_one(x, y, w, id)
+        with turn_of(self):
+            if lent:
+                reclaim(self)
+            if w is None and id is None and hasattr(self, "_engine") and learn_row(self._engine, self._skin, x, y, y):
+                return
+            self._learn_one(x, y, w, id)
 
     def predict_one(self, x: dict[Any, Any], id: Hashable | None = None) -> float:
         """The experts' combined prediction; 0 before anything is known.
 
         With an ``id``, what is said now is kept until ``learn_one`` comes with the same id.
         """
-        if id is not None:
-            return float(self._issue_as(id, x).mixture[0, 0])
-        row = self._row()
-        number: float | None = None if row is None else row.number(x)
-        return float(self._issue(Rows([x])).mixture[0, 0]) if number is None else number
+        with turn_of(self):
+            if id is not None:
+                reclaim(self)
+                return float(self._issue_as(id, x).mixture[0, 0])
+            row = self._row()
+            number: float | None = None if row is None else row.number(x)
+            return float(self._issue(Rows([x])).mixture[0, 0]) if number is None else number
 
     def predict_many(self, X: Any) -> Any:
         """The experts' combined predictions of the rows of a frame; a series of the same library."""
         frame = nw.from_native(X, eager_only=True)
-        numbers = self._issue(Rows.of_frame(X)).mixture[:, 0] if len(frame) else np.empty(0)
+        with turn_of(self):
+            numbers = self._issue(Rows.of_frame(X)).mixture[:, 0] if len(frame) else np.empty(0)
         return to_native_series(numbers, name=None, like=frame)
 
     def _score(self) -> TargetScore:

@@ -13,6 +13,7 @@ from .._engine import INFANCY
 from .._events import warn_of
 from .._failures import QUIET_ROUNDS, ExpertWarning
 from .._outlook import Outlook, check_weighing
+from .._rows import listed
 from ..experts import ExpertAlgorithm
 from ..experts._validation import Floats, check_count
 from ._base import _names
@@ -115,10 +116,11 @@ class LongTermMemoryForecaster(base.Ensemble, time_series.base.Forecaster):
     def forecast(self, horizon: int, xs: Sequence[dict[Any, Any]] | None = None) -> list[float]:
         """The experts' forecasts, combined step by step; where all sleep the last value, or 0 before the first."""
         check_count("horizon", horizon)
+        xs = None if xs is None else listed(xs, "xs")
         if xs is not None and len(xs) != horizon:
             raise ValueError(f"there are features xs of {len(xs)} steps, and horizon={horizon}")
         state = self._started()
-        said = self._ask(horizon, None if xs is None else list(xs))
+        said = self._ask(horizon, xs)
         if len(said) >= len(state.said):
             state.said = said
         state.longest = max(state.longest, horizon)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._river_models import chances_of, takes_weights
+from .._values import as_number, as_numbers
 from ..experts._validation import Floats
 from ._in_batches import InBatches
 from ._rows import Rows
@@ -67,7 +68,7 @@ class RiverModels:
         if self.classes is None:
             in_one_go = _takes_frame(model, X)
             numbers = model.predict_many(X.frame) if in_one_go else _each(model.predict_one, X, float("nan"))
-            return np.asarray(numbers, dtype=np.float64).reshape(len(X), 1)
+            return as_numbers(numbers).reshape(len(X), 1)
         if _takes_frame(model, X) and hasattr(model.estimator, "predict_proba"):
             return self._aligned(nw.from_native(model.predict_proba_many(X.frame), eager_only=True), len(X))
         return self._stacked(_each(partial(chances_of, model), X, {}))
@@ -82,7 +83,7 @@ class RiverModels:
                 row[:] = 0.0
                 for label, chance in chances.items():
                     if label in self.classes:
-                        row[self.classes[label]] = chance
+                        row[self.classes[label]] = as_number(chance)
         return said
 
     def _aligned(self, table: Any, n_rows: int) -> Floats | None:

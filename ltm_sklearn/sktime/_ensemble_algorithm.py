@@ -75,12 +75,14 @@ class LongTermMemoryEnsemble(BaseEstimator):
         y_true : array-like of shape (n_times,)
         """
         forecasts, values = as_floats(y_pred, "y_pred"), as_floats(y_true, "y_true")
-        council = self._started()
+        if values.ndim != 1:
+            raise ValueError(f"y_true must have one value for each time; it has shape {values.shape}")
         if forecasts.shape != (self.n_estimators, len(values)):
             raise ValueError(
                 f"y_pred has shape {forecasts.shape}, but n_estimators={self.n_estimators} and {len(values)} values of "
                 f"y_true make {(self.n_estimators, len(values))}"
             )
+        council = self._started()
         forecasts = np.where(np.isfinite(forecasts), forecasts, np.nan).T
         heard = np.isfinite(values) & ~np.isnan(forecasts).all(axis=1)
         if heard.any():

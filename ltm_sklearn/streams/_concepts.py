@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 
 from ..experts._validation import Floats, check_count, check_number
 
+MOST_FEATURES = 1_000_000
+MOST_LEVELS = 20  #: of a tree, whose leaves double with each
+
 
 class Rows(NamedTuple):
     """What a concept draws: features, one column each, and targets."""
@@ -204,6 +207,7 @@ class Led:
 
     def __post_init__(self) -> None:
         check_number("flipped", self.flipped, 0.0, 1.0)
+        _check_seed(self.seed)
 
     def __call__(self, rng: np.random.Generator, n_rows: int) -> Rows:
         digit = rng.integers(0, 10, n_rows)
@@ -235,8 +239,9 @@ class RandomTree:
     _splits: Any = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        for name in ("n_features", "n_classes", "depth"):
-            check_count(name, getattr(self, name))
+        for name, most in {"n_features": MOST_FEATURES, "n_classes": 2**MOST_LEVELS, "depth": MOST_LEVELS}.items():
+            check_count(name, getattr(self, name), high=most)
+        _check_seed(self.seed)
         rng = np.random.default_rng(self.seed)
         low, high = np.zeros((1, self.n_features)), np.ones((1, self.n_features))
         features, thresholds = [], []
@@ -288,7 +293,9 @@ class Hyperplane:
     classes = (0, 1)
 
     def __post_init__(self) -> None:
-        check_count("n_features", self.n_features)
+        check_count("n_features", self.n_features, high=MOST_FEATURES)
+        if self.angle is None:
+            raise ValueError("angle=None must be a number, in radians")
         if self.n_features < 2:
             raise ValueError(f"n_features={self.n_features!r}: a plane cannot turn in less than two dimensions")
 
@@ -325,8 +332,9 @@ class LinearRegression:
     classes = None
 
     def __post_init__(self) -> None:
-        check_count("n_features", self.n_features)
+        check_count("n_features", self.n_features, high=MOST_FEATURES)
         check_number("deviation", self.deviation, 0.0, np.inf)
+        _check_seed(self.seed)
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -341,3 +349,8 @@ class LinearRegression:
 def _check_index(name: str, value: Any, count: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or not 0 <= value < count:
         raise ValueError(f"{name}={value!r} must be a whole number from 0 to {count - 1}")
+
+
+def _check_seed(seed: Any) -> None:
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise ValueError(f"seed={seed!r} must be a whole number that is not negative")

@@ -10,8 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from .._rows import listed
+from ..experts._validation import check_count
 from ._concepts import Agrawal, Hyperplane, Led, LinearRegression, RandomTree, Sea, Sine, Stagger
 from ._recurring import RecurringConcepts
+
+MOST_CONCEPTS = 10_000
 
 
 def stagger(**schedule: Any) -> RecurringConcepts:
@@ -41,7 +45,7 @@ def sea(thresholds: Sequence[float] = (8.0, 9.0, 7.0, 9.5), **schedule: Any) -> 
     **schedule
         When which is in force, for how long, and with how much noise: as of :class:`RecurringConcepts`.
     """
-    return RecurringConcepts([Sea(threshold) for threshold in thresholds], **schedule)
+    return RecurringConcepts([Sea(threshold) for threshold in listed(thresholds, "thresholds")], **schedule)
 
 
 def sine(**schedule: Any) -> RecurringConcepts:
@@ -65,7 +69,7 @@ def agrawal(rules: Sequence[int] = (0, 1, 2), **schedule: Any) -> RecurringConce
     **schedule
         When which is in force, for how long, and with how much noise: as of :class:`RecurringConcepts`.
     """
-    return RecurringConcepts([Agrawal(rule) for rule in rules], **schedule)
+    return RecurringConcepts([Agrawal(rule) for rule in listed(rules, "rules")], **schedule)
 
 
 def led(n_concepts: int = 3, **schedule: Any) -> RecurringConcepts:
@@ -78,7 +82,7 @@ def led(n_concepts: int = 3, **schedule: Any) -> RecurringConcepts:
     **schedule
         When which is in force, for how long, and with how much noise: as of :class:`RecurringConcepts`.
     """
-    return RecurringConcepts([Led(seed) for seed in range(n_concepts)], **schedule)
+    return RecurringConcepts([Led(seed) for seed in _numbered(n_concepts)], **schedule)
 
 
 def random_trees(n_concepts: int = 3, **schedule: Any) -> RecurringConcepts:
@@ -91,7 +95,7 @@ def random_trees(n_concepts: int = 3, **schedule: Any) -> RecurringConcepts:
     **schedule
         When which is in force, for how long, and with how much noise: as of :class:`RecurringConcepts`.
     """
-    return RecurringConcepts([RandomTree(seed) for seed in range(n_concepts)], **schedule)
+    return RecurringConcepts([RandomTree(seed) for seed in _numbered(n_concepts)], **schedule)
 
 
 def rotating_hyperplane(n_concepts: int = 8, **schedule: Any) -> RecurringConcepts:
@@ -104,7 +108,7 @@ def rotating_hyperplane(n_concepts: int = 8, **schedule: Any) -> RecurringConcep
     **schedule
         When which is in force, for how long, and with how much noise: as of :class:`RecurringConcepts`.
     """
-    angles = 2.0 * np.pi * np.arange(n_concepts) / n_concepts
+    angles = 2.0 * np.pi * np.array(_numbered(n_concepts)) / n_concepts
     return RecurringConcepts([Hyperplane(angle) for angle in angles.tolist()], **schedule)
 
 
@@ -118,4 +122,9 @@ def linear_regressions(n_concepts: int = 3, **schedule: Any) -> RecurringConcept
     **schedule
         When which is in force, for how long, and with how much noise: as of :class:`RecurringConcepts`.
     """
-    return RecurringConcepts([LinearRegression(seed) for seed in range(n_concepts)], **schedule)
+    return RecurringConcepts([LinearRegression(seed) for seed in _numbered(n_concepts)], **schedule)
+
+
+def _numbered(n_concepts: int) -> range:
+    check_count("n_concepts", n_concepts, high=MOST_CONCEPTS)
+    return range(n_concepts)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
+from .._rows import listed
 from ..experts._validation import check_count, check_number, check_option
 from ._batches import Batch, as_frames, as_pairs, rebatched, sorted_labels, targets_of
 from ._sources import Draw, source_of
@@ -93,7 +94,7 @@ class RecurringConcepts:
         classes: Sequence[Any] | None = None,
         seed: int | None = None,
     ) -> None:
-        named = dict(concepts) if isinstance(concepts, Mapping) else dict(enumerate(concepts))
+        named = dict(concepts) if isinstance(concepts, Mapping) else dict(enumerate(listed(concepts, "concepts")))
         if not named:
             raise ValueError("concepts is empty: at least one is needed")
         self.concept_names = list(named)
@@ -102,7 +103,7 @@ class RecurringConcepts:
         for name, source in zip(self.concept_names, self._sources, strict=True):
             if set(source.names) != set(self.feature_names):
                 raise ValueError(f"concept {name!r} has features {source.names}, the first has {self.feature_names}")
-        self.order = order if isinstance(order, str) else [self._number(name) for name in order]
+        self.order = order if isinstance(order, str) else [self._number(name) for name in listed(order, "order")]
         if isinstance(self.order, str):
             check_option("order", self.order, ("cyclic", "random", "markov"))
         elif not self.order:

@@ -1,0 +1,198 @@
+"""Calls of models that may take only so long: they run in threads of our own, and those that are late are left behind.
+
+A thread cannot be stopped. One that is late is a daemon: it keeps neither a round nor the interpreter's end waiting.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+import threading
+import time
+from collections.abc import Callable
+from contextvars import copy_context
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn import config_context, get_config
+
+from ._attempts import Failure, attempt_to_learn, words_of
+from ._events import logger
+from ._models import Expert, Models
+from ._turns import inside_a_round
+
+
+class LateAnswer(TimeoutError):
+    """An expert's call took too long."""
+
+
+def too_late(limit: float) -> LateAnswer:
+    """What is raised, or reported, of a call beyond its limit."""
+    return LateAnswer(f"took longer than {limit:g} s")
+
+
+@dataclass(eq=False)
+class Call:
+    """A call of a model, in its thread."""
+
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+    began: float | None = None  #: when it was started
+    ended: bool = False
+    given_up: bool = False  #: it was late, and nobody waits for it
+    trains: Any = None  #: the model whose place the result takes
+    result: Any = None
+    error: BaseException | None = None  #: that the call has raised, which is none of its results
+    process: int = field(default_factory=os.getpid)  #: whose thread it is
+
+    @property
+    def is_running(self) -> bool:
+        """Whether its thread is still at it, which is not there in a forked process."""
+        return not self.ended and self.process == os.getpid()
+
+    def run(self) -> None:
+        """Do it; the arguments are let go, as they may be large."""
+        try:
+            self.result = self.function(*self.arguments)
+        except BaseException as error:
+            self.error = error
+        self.arguments = ()
+
+
+@dataclass
+class _Crew:
+    """Calls that are made one after the other, or several at a time."""
+
+    calls: list[Call]
+    limit: float
+    n_jobs: int
+    change: threading.Condition = field(default_factory=threading.Condition)
+    n_begun: int = 0
+    n_workers: int = 0
+
+    def run(self) -> None:
+        """Until all calls have ended or are late."""
+        try:
+            self._wait_for_all(get_config(), np.geterr())
+        except BaseException:  # an interrupt: what has not begun never will
+            with self.change:
+                self.n_begun = len(self.calls)
+                for call in self.calls:
+                    call.given_up = True
+            raise
+
+    def _wait_for_all(self, config: dict[str, Any], errors: Any) -> None:
+        with self.change:
+            while True:
+                running = [call for call in self.calls if call.began is not None and not (call.ended or call.given_up)]
+                now = time.monotonic()
+                for call in running:
+                    if now - (call.began or now) >= self.limit:
+                        call.given_up = True
+                        self.n_workers -= 1  # its thread is lost
+                running = [call for call in running if not call.given_up]
+                waiting = len(self.calls) - self.n_begun
+                while waiting > 0 and self.n_workers < min(self.n_jobs, waiting + len(running)):
+                    self.n_workers += 1
+                    # what is set for this thread holds for that one, too
+                    threading.Thread(target=copy_context().run, args=(self._work, config, errors), daemon=True).start()
+                if not waiting and not running:
+                    return
+                first = min((call.began or now for call in running), default=now)
+                self.change.wait(max(first + self.limit - now, 0.0) if running else None)
+
+    def _work(self, config: dict[str, Any], errors: Any) -> None:
+        with config_context(**config), np.errstate(**errors), inside_a_round():
+            while True:
+                with self.change:
+                    if self.n_begun == len(self.calls):
+                        self.n_workers -= 1
+                        return
+                    call = self.calls[self.n_begun]
+                    self.n_begun += 1
+                    call.began = time.monotonic()
+                    self.change.notify()
+                call.run()
+                with self.change:
+                    call.ended = True
+                    if call.given_up:
+                        return
+                    self.change.notify()
+
+
+def calls_within(
+    limit: float, function: Callable[..., Any], tasks: list[tuple[Any, ...]], n_jobs: int | None
+) -> list[Call]:
+    """Make calls, each of which may take so many seconds; those that are late go on alone."""
+    calls = [Call(function, task) for task in tasks]
+    if calls:
+        _Crew(calls, limit, min(effective_n_jobs(n_jobs), len(calls))).run()
+    for call in calls:
+        if not call.given_up and call.error is not None:
+            raise call.error
+    return calls
+
+
+def call_within(limit: float | None, function: Callable[..., Any], *arguments: Any) -> Any:
+    """What a function returns, if it does so in time."""
+    if limit is None:
+        return function(*arguments)
+    (call,) = calls_within(limit, function, [arguments], 1)
+    if call.given_up:
+        raise too_late(limit)
+    return call.result
+
+
+def learn_apart(models: Models, source: str, model: Any, X: Any, y: Any, first: bool) -> Any:
+    """A copy of the model, trained; or its failure. Should it be late, it holds no model that others use."""
+    try:
+        apart = copy.deepcopy(model)
+    except Exception as error:
+        return Failure(RuntimeError(f"cannot be copied, as time_limit needs: {words_of(error)}"), model)
+    return attempt_to_learn(models, source, apart, X, y, first)
+
+
+def attempts_within(
+    limit: float, function: Callable[..., Any], tasks: list[tuple[Any, ...]], experts: list[Expert], n_jobs: int | None
+) -> list[Any]:
+    """What comes of the experts' tasks; an expert whose call is late is busy until it ends."""
+    calls = calls_within(limit, function, tasks, n_jobs)
+    for expert, call in zip(experts, calls, strict=True):
+        if call.given_up:
+            call.trains, expert.late = expert.model, call
+    return [Failure(too_late(limit)) if call.given_up else call.result for call in calls]
+
+
+def still_busy() -> Failure:
+    """Of an expert that is not called, as its last call has not ended."""
+    return Failure(LateAnswer("its last call is still running"))
+
+
+def take_back(experts: list[Expert], n_rows: int) -> None:
+    """Those whose late calls have ended go on; with what they have learned, if they have and nothing took its place."""
+    for expert in experts:
+        call = expert.late
+        if call is None or call.is_running:
+            continue
+        expert.late = None
+        learned = call.ended and call.function is learn_apart and call.error is None
+        learned = learned and not isinstance(call.result, Failure)
+        if learned and call.trains is expert.model:
+            expert.model, expert.trained = call.result, True
+        logger.info("row %d: expert %r is back, as its call has ended", n_rows, expert.name)
+
+
+class Hurried:
+    """Models that must predict in time."""
+
+    def __init__(self, models: Models, limit: float) -> None:
+        self._models, self._limit = models, limit
+
+    def predict(self, model: Any, X: Any) -> Any:
+        """In time, or an error."""
+        return call_within(self._limit, self._models.predict, model, X)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._models, name)

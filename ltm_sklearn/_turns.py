@@ -1,0 +1,151 @@
+"""Threads that use one estimator take turns: whoever looks at it sees it before a round or after it, never in between.
+
+The locks stand here, beside the estimators, and are no part of what is copied or pickled. Pickling and copying walk
+through the models after ``__getstate__`` has returned, without any lock. So what it hands out is *lent* to its thread:
+a round of another thread leaves it alone, and goes on with a copy.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
+from weakref import ref
+
+Owner = TypeVar("Owner")
+Value = TypeVar("Value")
+Given = ParamSpec("Given")
+
+#: What learning changes in place; these refer to one another.
+_LEARNED = ("_engine", "_skin", "_pending", "_last", "_classes", "_panel", "_known", "_tapes", "_watcher")
+
+#: Seconds that a fork waits at most for rounds of other threads.
+PATIENCE = 1.0
+
+#: All by the ids of their owners, as not all of these can be hashed.
+_owners: dict[int, ref[Any]] = {}
+_locks: dict[int, Any] = {}
+lent: dict[int, set[int]] = {}  #: the threads to which a state is lent
+
+_held: list[Any] = []  #: locks, while a process forks
+_here = threading.local()
+
+
+def turn_of(owner: Any) -> Any:
+    """The lock of an estimator; the thread that has it may take it again."""
+    try:
+        return _locks[id(owner)]
+    except KeyError:
+        return _new_lock(owner)
+
+
+def _new_lock(owner: Any) -> Any:
+    key = id(owner)
+
+    def forget(_: Any) -> None:
+        for book in (_locks, lent, _owners):
+            book.pop(key, None)
+
+    _owners.setdefault(key, ref(owner, forget))
+    return _locks.setdefault(key, threading.RLock())
+
+
+def in_turn(method: Callable[Concatenate[Owner, Given], Value]) -> Callable[Concatenate[Owner, Given], Value]:
+    """A method that looks at its estimator between two rounds."""
+
+    @wraps(method)
+    def between_rounds(self: Owner, *given: Given.args, **named: Given.kwargs) -> Value:
+        with turn_of(self):
+            return method(self, *given, **named)
+
+    return between_rounds
+
+
+@contextmanager
+def changing(owner: Any) -> Iterator[None]:
+    """Change an estimator."""
+    with turn_of(owner):
+        reclaim(owner)
+        yield
+
+
+def reclaim(owner: Any) -> None:
+    """Before a change: what another thread is copying now is left to it."""
+    threads = lent.pop(id(owner), None)
+    if threads is not None and threads != {threading.get_ident()}:
+        with suppress(Exception):  # what cannot be copied is not being copied by others either
+            learned = {name: owner.__dict__[name] for name in _LEARNED if name in owner.__dict__}
+            owner.__dict__.update(copy.deepcopy(learned))
+
+
+def lent_state(owner: Any, state: dict[str, Any]) -> dict[str, Any]:
+    """What ``__getstate__`` returns, in its turn."""
+    lent.setdefault(id(owner), set()).add(threading.get_ident())
+    return dict(state)
+
+
+# Forks -----------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def inside_a_round() -> Iterator[None]:
+    """In a thread for which a round waits: should it fork, it must not wait for the round."""
+    before, _here.inside = getattr(_here, "inside", False), True
+    try:
+        yield
+    finally:
+        _here.inside = before
+
+
+class Torn:
+    """In the place of a lock, in a process that was forked in the midst of another thread's round."""
+
+    def __enter__(self) -> None:
+        raise RuntimeError(
+            "this process was forked while another thread was in the midst of a round of this estimator, which is half "
+            "learned here: fork between rounds, or send it to the process by pickle"
+        )
+
+    def __exit__(self, *_: object) -> None: ...
+
+
+def _before_fork() -> None:
+    """Wait for the rounds of other threads to end, so that the child has whole ones."""
+    waiting = [lock for lock in list(_locks.values()) if not isinstance(lock, Torn)]
+    end = time.monotonic() + (0.0 if getattr(_here, "inside", False) else PATIENCE)
+    while True:  # all or none: other threads may hold one and want the next, as nested ensembles do
+        for at, lock in enumerate(waiting):
+            if not lock.acquire(timeout=max(end - time.monotonic(), 0.0) if at == 0 else 0.0):
+                break
+            _held.append(lock)
+        else:
+            return
+        if time.monotonic() >= end:
+            _held.extend(other for other in waiting[at + 1 :] if other.acquire(blocking=False))
+            return
+        while _held:
+            _held.pop().release()
+        waiting.insert(0, waiting.pop(at))  # wait for the one that was missing
+
+
+def _after_in_parent() -> None:
+    while _held:
+        _held.pop().release()
+
+
+def _after_in_child() -> None:
+    """Fresh locks: those who held the old ones are not here."""
+    lent.clear()
+    for key, lock in list(_locks.items()):
+        whole = any(lock is held for held in _held)
+        _locks[key] = threading.RLock() if whole else Torn()
+    _held.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_in_parent, after_in_child=_after_in_child)

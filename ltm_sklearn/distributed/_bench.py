@@ -1,0 +1,176 @@
+"""The models of a worker, and what they are asked there."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn import config_context
+
+from .._attempts import Failure, words_of
+from ..persistence._file import _write
+
+
+class Gone(LookupError):
+    """A worker does not have a model that it was asked for."""
+
+
+class Task(NamedTuple):
+    """What a model is asked."""
+
+    key: str  #: of the model
+    arguments: list[bytes]  #: digests of the function and of what it takes
+    seat: int  #: where among the arguments the model stands
+    keep_as: str | None  #: the key under which to keep what comes of it, in place of sending it back
+
+
+class Message(NamedTuple):
+    """What a worker is told at once."""
+
+    tasks: list[Task]
+    parcels: dict[bytes, bytes]  #: arguments that it has not yet, pickled, by their digests
+    placed: dict[str, tuple[Any, bool]]  #: new models by key, each a pickle or a file's path; whether that will do
+    freed: list[str]  #: keys of models that nobody needs
+    errors: Any  #: NumPy's settings
+    config: dict[str, Any]  #: scikit-learn's settings
+
+
+class Answer(NamedTuple):
+    """What became of a task."""
+
+    result: Any
+    learned: bool = False  #: the result is the model itself, which stays where it is
+    saved: Any = None  #: the model's checkpoint if it was due: a pickle or a file's path
+    unsaved: str = ""  #: why there is none although it was due
+
+
+@dataclass
+class Held:
+    """A model, and how it stands."""
+
+    model: Any
+    saved: int | None  #: how many batches it had learned when it was last saved
+    n_learned: int = 0
+    overdue: bool = False  #: whether it is still busy with what nobody waits for any more
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    def recover(self) -> None:
+        """It has ended at last. Nobody has seen what came of it: a checkpoint is due."""
+        self.overdue, self.saved = False, None
+
+
+class Bench:
+    """An actor of Dask: it holds the models of one worker, and runs them in so many threads.
+
+    Parameters
+    ----------
+    n_threads : int
+    checkpoint_every : int
+        After so many learned batches a model's checkpoint goes with the answer.
+    folder : str or None
+        Where checkpoints are written; None: they are sent.
+    timeout : float
+        Seconds after which a task is not waited for.
+    """
+
+    def __init__(self, n_threads: int, checkpoint_every: int, folder: str | None, timeout: float) -> None:
+        self.checkpoint_every, self.folder, self.timeout = checkpoint_every, folder, timeout
+        self.models: dict[str, Held] = {}
+        self.arguments: dict[bytes, Any] = {}  #: of the last message, by digest: the next one is often about the same
+        self.threads = ThreadPoolExecutor(n_threads, thread_name_prefix="ltm_sklearn")
+
+    async def run(self, message: Message) -> list[Answer] | None:
+        """The answers, in order; None if an argument is neither here nor in the message: nothing was done then."""
+        wanted = {digest for task in message.tasks for digest in task.arguments}
+        if not wanted <= self.arguments.keys() | message.parcels.keys():
+            return None
+        for key in message.freed:
+            self.models.pop(key, None)
+        known = {digest: self.arguments[digest] for digest in wanted & self.arguments.keys()}
+        for digest in wanted - known.keys():
+            known[digest] = await asyncio.to_thread(_loads, message.parcels[digest])
+        self.arguments = known
+        for key, (data, saved) in message.placed.items():
+            try:
+                self.models[key] = Held(await asyncio.to_thread(_read, data), 0 if saved else None)
+            except Exception as error:
+                self.models[key] = Held(error, 0)
+        return list(await asyncio.gather(*(self._in_time(task, message, known) for task in message.tasks)))
+
+    async def keys(self) -> list[str]:
+        """Of the models that are here."""
+        return list(self.models)
+
+    async def _in_time(self, task: Task, message: Message, known: dict[bytes, Any]) -> Answer:
+        """An answer at the latest when time is up; what runs then cannot be stopped, and ends when it ends."""
+        held = self.models.get(task.key)
+        if held is None:
+            return Answer(Failure(Gone("its model is not on its worker any more")))
+        if isinstance(held.model, Exception):  # it could not be unpickled
+            return Answer(Failure(held.model))
+        if held.overdue:
+            return Answer(Failure(TimeoutError("it is still busy with what it was asked before")))
+        arguments = [known[digest] for digest in task.arguments]
+        arguments.insert(task.seat + 1, held.model)
+        work = asyncio.ensure_future(self._in_turn(held, task, message, arguments))
+        done, _ = await asyncio.wait([work], timeout=self.timeout)
+        if done:
+            return work.result()
+        held.overdue = True
+        work.add_done_callback(lambda _: held.recover())
+        return Answer(Failure(TimeoutError(f"it has not answered within {self.timeout:g} s")))
+
+    async def _in_turn(self, held: Held, task: Task, message: Message, arguments: list[Any]) -> Answer:
+        async with held.turn:
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(self.threads, self._do, held, task, message, arguments)
+
+    def _do(self, held: Held, task: Task, message: Message, arguments: list[Any]) -> Answer:
+        function, *rest = arguments
+        with np.errstate(**message.errors), config_context(**message.config):
+            result = function(*rest)
+        if isinstance(result, Failure):
+            result.model = None  # it stays here
+            return Answer(result)
+        if task.keep_as is not None:
+            self.models[task.keep_as] = Held(result, None)
+            return Answer(None)
+        learned = result is held.model
+        held.n_learned += learned
+        answer = Answer(None if learned else result, learned)
+        if held.saved is None or held.n_learned - held.saved >= self.checkpoint_every:
+            try:
+                answer = answer._replace(saved=self._saved(task.key, held))
+                held.saved = held.n_learned
+            except Exception as error:  # the disk is full, say: it is tried again the next time
+                answer = answer._replace(unsaved=f"{type(error).__name__}: {words_of(error)}")
+        return answer
+
+    def _saved(self, key: str, held: Held) -> Any:
+        data = _dumps(held.model)
+        if self.folder is None:
+            return data
+        path = str(Path(self.folder) / f"{key}-{held.n_learned}.pickle")
+        _write(data, path)
+        return path
+
+
+def _dumps(value: Any) -> bytes:
+    """Pickled as Dask does it: classes of a script or a notebook come along."""
+    import cloudpickle
+
+    return bytes(cloudpickle.dumps(value))
+
+
+def _loads(data: bytes) -> Any:
+    import cloudpickle
+
+    return cloudpickle.loads(data)
+
+
+def _read(data: bytes | str) -> Any:
+    return _loads(Path(data).read_bytes() if isinstance(data, str) else data)

@@ -1,0 +1,144 @@
+"""What is done with the rows of a bucket, by whoever has them: it is the same in every process."""
+
+from __future__ import annotations
+
+import traceback
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+
+from ..ensemble import ExpertMixture
+from ..ensemble._times import times_of
+from ..experts._validation import Floats
+from ..persistence import load, save
+from ._buckets import NO_BUCKET
+from ._generations import Generation, Generations
+
+
+class Report(NamedTuple):
+    """Of the learning of a bucket."""
+
+    bucket: int
+    n_series: int
+    n_rows: int  #: so far
+    error: str  #: empty if there was none
+    is_input: bool  #: whether the error is one of the rows
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a call does, wherever it is done: plain values, which go to the workers.
+
+    A bucket is one mixture with many series, as they run faster side by side.
+    """
+
+    mixture: ExpertMixture
+    folder: str
+    generation: Generation  #: that is gone on from, with the experts of the call
+    call: str = ""
+
+    # Learning -----------------------------------------------------------------------------------------------------
+
+    def learn(self, bucket: int, rows: Any) -> Report:
+        """Learn rows, and write the bucket's next file. An error is reported, not raised: no cluster hides it so."""
+        try:
+            rows = self._in_time(bucket, rows)
+            mixture = self.load(bucket)
+            try:
+                mixture.partial_fit(self._forecasts(rows), rows[self.generation.target])
+            except ValueError as error:
+                raise self._told_by_series(bucket, rows, error) from error
+            save(mixture, self._generations.path(self.new_file(bucket)))
+        except ValueError as error:
+            return Report(bucket, 0, 0, str(error), True)
+        except Exception:
+            return Report(bucket, 0, 0, f"bucket {bucket}: {traceback.format_exc()}", False)
+        return Report(bucket, len(mixture._known.series), mixture.n_samples_seen_, "", False)
+
+    def new_file(self, bucket: int) -> str:
+        """The bucket's file of the next generation."""
+        return self._generations.new_file(self.generation.number + 1, self.call, bucket)
+
+    @property
+    def _generations(self) -> Generations:
+        return Generations(Path(self.folder))
+
+    def load(self, bucket: int) -> ExpertMixture:
+        """The bucket as it is, with all experts that the panel has met."""
+        given = self.generation
+        file = given.files.get(str(bucket))
+        if file is None:
+            mixture = clone(self.mixture)._begin(given.experts[: given.n_first])
+        else:
+            mixture = self._read(file)
+            mixture.n_jobs = self.mixture.n_jobs
+        mixture._admit(given.experts[len(mixture.experts_) :])
+        return mixture
+
+    def _read(self, file: str) -> ExpertMixture:
+        path = self._generations.path(file)
+        try:
+            mixture: ExpertMixture = load(path, trusted=_own(self.mixture))
+        except FileNotFoundError as error:
+            raise ValueError(
+                f"{path} is gone, and generation {self.generation.number} with it: let predictions be computed before "
+                "the panel learns further, or keep more generations (keep=)"
+            ) from error
+        return mixture
+
+    def _in_time(self, bucket: int, rows: Any) -> Any:
+        """Rows of a series in the order of time: a frame of a cluster has none."""
+        series, time = self.mixture.series, self.mixture.time
+        if bucket == NO_BUCKET:
+            name = rows[series].iloc[0]
+            raise ValueError(f"column {series!r} (series=): {name!r} is neither text nor a whole number")
+        if time is None:
+            return rows
+        order = np.argsort(times_of(rows[time], f"column {time!r} (time=)").order, kind="stable")
+        return rows.iloc[order].reset_index(drop=True)
+
+    def _forecasts(self, rows: Any) -> Any:
+        """The columns that a mixture takes; what an expert does not say is NaN."""
+        columns = special_columns(self.mixture) + self.generation.experts
+        given = [name for name in columns if name in rows.columns]
+        missing = [name for name in self.generation.experts if name not in rows.columns]
+        return rows[given].assign(**dict.fromkeys(missing, np.nan))
+
+    def _told_by_series(self, bucket: int, rows: Any, error: ValueError) -> ValueError:
+        """The same error, of the first series that has it alone."""
+        mixture = self.load(bucket)
+        for series, its in rows.groupby(self.mixture.series, sort=False):
+            its = its.reset_index(drop=True)
+            try:
+                mixture.partial_fit(self._forecasts(its), its[self.generation.target])
+            except ValueError as own:
+                return ValueError(f"series {series!r} (bucket {bucket}): {own}")
+        return ValueError(f"bucket {bucket}: {error}")
+
+    # Predicting -----------------------------------------------------------------------------------------------------
+
+    def predict(self, bucket: int, rows: Any) -> Floats:
+        """What the bucket says of rows, (n_rows, n_outputs), in their order."""
+        if bucket == NO_BUCKET:
+            self._in_time(bucket, rows)
+        try:
+            said = self.load(bucket).predict(self._forecasts(rows))
+        except ValueError as error:
+            raise ValueError(f"bucket {bucket}, of series {rows[self.mixture.series].iloc[0]!r}: {error}") from error
+        return said.reshape(len(rows), -1)
+
+
+def special_columns(mixture: ExpertMixture) -> list[str]:
+    """Those that are no experts."""
+    names = [mixture.series, mixture.time, mixture.group, mixture.block]
+    return [name for name in dict.fromkeys(names) if isinstance(name, str)]
+
+
+def _own(mixture: ExpertMixture) -> list[str]:
+    """Names of the caller's own classes and functions: whoever hands them in trusts them."""
+    given = [mixture.algorithm, mixture.loss]
+    things = [each if hasattr(each, "__qualname__") else type(each) for each in given]
+    return [f"{thing.__module__}.{thing.__qualname__}" for thing in things]

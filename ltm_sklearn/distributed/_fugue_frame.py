@@ -1,0 +1,65 @@
+"""Frames of Dask, Ray and Spark, through Fugue."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from ._bucket_work import Report, Work
+from ._buckets import buckets_of
+
+BUCKET = "ltm_bucket"  #: a column that is added on the way
+
+
+class FugueFrame:
+    """One whose rows are on the workers of a cluster."""
+
+    in_order = False
+
+    def __init__(self, frame: Any) -> None:
+        import fugue.api as fa  # here, as it is not always there
+
+        self.frame, self._fugue = _without_categories(frame), fa
+        self.columns = fa.get_column_names(frame)
+        if BUCKET in self.columns:
+            raise ValueError(f"the name of column {BUCKET!r} is needed on the way: rename it")
+
+    def learn(self, work: Work) -> list[Report]:
+        """Learn all rows, now: what comes back is small, and is asked for once."""
+        schema = "bucket:long,n_series:long,n_rows:long,error:str,is_input:bool"
+        reports = self._fugue.as_array(self._by_bucket(_learned, work, schema, {}), type_safe=True)
+        return [Report(*row) for row in reports]
+
+    def predict(self, work: Work, kept: list[str], names: list[str]) -> Any:
+        """A frame of the same kind with some of its columns, and what is predicted."""
+        schema = self._fugue.get_schema(self.frame).extract(kept) + [(name, float) for name in names]
+        return self._by_bucket(_predicted, work, schema, {"kept": kept, "names": names})
+
+    def _by_bucket(self, using: Any, work: Work, schema: Any, params: dict[str, Any]) -> Any:
+        of = {"series": work.mixture.series, "n_buckets": work.generation.n_buckets}
+        numbered = self._fugue.transform(self.frame, _numbered, schema=f"*,{BUCKET}:long", params=of)
+        return self._fugue.transform(
+            numbered, using, schema=schema, partition={"by": BUCKET}, params={"work": work, **params}
+        )
+
+
+def _without_categories(frame: Any) -> Any:
+    """Fugue does not know those of Dask: they are what they stand for."""
+    kinds = dict(frame.dtypes) if type(frame).__module__.startswith("dask") else {}
+    plain = {name: kind.categories.dtype for name, kind in kinds.items() if isinstance(kind, pd.CategoricalDtype)}
+    return frame.astype(plain) if plain else frame
+
+
+def _numbered(rows: pd.DataFrame, series: str, n_buckets: int) -> pd.DataFrame:
+    return rows.assign(**{BUCKET: buckets_of(rows[series], n_buckets)})
+
+
+def _learned(rows: pd.DataFrame, work: Any) -> pd.DataFrame:
+    report = work.learn(int(rows[BUCKET].iloc[0]), rows.reset_index(drop=True))
+    return pd.DataFrame([report])
+
+
+def _predicted(rows: pd.DataFrame, work: Any, kept: Any, names: Any) -> pd.DataFrame:
+    said = work.predict(int(rows[BUCKET].iloc[0]), rows.reset_index(drop=True))
+    return rows[kept].assign(**dict(zip(names, said.T, strict=True)))

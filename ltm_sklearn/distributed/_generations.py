@@ -1,0 +1,157 @@
+"""The state of a panel in a folder, generation by generation."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from ..persistence._file import _sync_folder, _write
+
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Generation:
+    """What a panel has learned after so many calls."""
+
+    number: int
+    n_buckets: int
+    target: str
+    parameters: dict[str, str]  #: of the mixture
+    experts: list[str]  #: in the order of their coming
+    n_first: int  #: how many of them were there from the beginning
+    files: dict[str, str] = field(default_factory=dict)  #: of the buckets, by their numbers
+    n_series: dict[str, int] = field(default_factory=dict)
+    n_rows: dict[str, int] = field(default_factory=dict)
+
+
+class Generations:
+    """A folder with a file for each bucket, and for each generation one that says which files it is made of.
+
+    A call that learns writes files of its own, and at its end the file of the next generation, which is what makes them
+    count. So a call that fails, or is killed, changes nothing; a task that is run again writes the same file again; and
+    a task of a failed call that still runs somewhere writes what nobody reads.
+
+    Parameters
+    ----------
+    folder : Path
+        Which all workers reach.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def path(self, file: str) -> Path:
+        """Of a bucket's file."""
+        return self.folder / "buckets" / file
+
+    def new_file(self, generation: int, call: str, bucket: int) -> str:
+        """The name of the file that a call writes for a bucket."""
+        return f"{bucket:06d}-{generation:08d}-{call}.ltm"
+
+    def numbers(self) -> list[int]:
+        """Of the generations that are there."""
+        found = [re.fullmatch(r"generation-(\d{8,})\.json", path.name) for path in self.folder.glob("generation-*")]
+        return sorted(int(match[1]) for match in found if match)
+
+    def read(self) -> Generation | None:
+        """The last one; None if there is none."""
+        while numbers := self.numbers():
+            try:
+                return self._read(numbers[-1])
+            except FileNotFoundError:  # other processes have learned meanwhile, and it is the last no longer
+                continue
+        return None
+
+    def _read(self, number: int) -> Generation:
+        path = self._file_of(number)
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+            if content.pop("format") != FORMAT:
+                raise ValueError("it is of another version of ltm_sklearn")
+            return Generation(**content)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise ValueError(f"{path} is not the state of a panel: {error}") from error
+
+    def begin(self) -> str:
+        """Make the folders, and a name for a call."""
+        (self.folder / "buckets").mkdir(parents=True, exist_ok=True)
+        return uuid4().hex[:12]
+
+    def check_no_other(self, number: int) -> None:
+        """That no other process has made a generation meanwhile: its tidying up would make errors that mislead."""
+        if self._file_of(number).exists():
+            raise self._too_late(number)
+
+    def _too_late(self, number: int) -> RuntimeError:
+        return RuntimeError(
+            f"another process has learned into {self.folder} meanwhile, up to generation {number}: what this call "
+            "learned is left out"
+        )
+
+    def add(self, generation: Generation) -> None:
+        """Make it the last one, unless another process has made one of that number."""
+        path = self._file_of(generation.number)
+        beside = self.folder / f".{path.name}.{uuid4().hex[:8]}"
+        _write(json.dumps({"format": FORMAT, **asdict(generation)}).encode(), str(beside))
+        try:
+            _rename_to_new(beside, path)
+        except FileExistsError as error:
+            raise self._too_late(generation.number) from error
+        finally:
+            beside.unlink(missing_ok=True)
+        _sync_folder(str(self.folder))
+
+    def discard(self, call: str) -> None:
+        """Remove what a call has written that failed. Not more: another process may be about to add a generation."""
+        with suppress(OSError):  # what is left over does no harm
+            for path in self.path("").glob(f"*-{call}.ltm"):
+                path.unlink(missing_ok=True)
+
+    def tidy(self, keep: int, last: int) -> None:
+        """Remove all files up to a generation but those of the last ones that are kept.
+
+        Files of later ones are left alone: another process may have begun where this call ended.
+        """
+        with suppress(OSError):  # another process may be tidying up, too
+            numbers = self.numbers()
+            needed = {file for number in numbers[-keep:] for file in self._read(number).files.values()}
+            for path in self.path("").iterdir():
+                if path.name not in needed and self._generation_of(path.name) <= last:
+                    path.unlink(missing_ok=True)
+            for number in numbers[:-keep]:
+                self._file_of(number).unlink(missing_ok=True)
+
+    def _generation_of(self, file: str) -> int:
+        """Of a file, or of one that was not written to its end."""
+        match = re.match(r"\.?\d+-(\d+)-", file)
+        return int(match[1]) if match else 0
+
+    def _file_of(self, number: int) -> Path:
+        return self.folder / f"generation-{number:08d}.json"
+
+
+def _rename_to_new(path: Path, name: Path) -> None:
+    """Fails if the name is there, of two processes for one; where disks have no links it is looked up before."""
+    try:
+        os.link(path, name)
+    except FileExistsError:
+        raise
+    except OSError:
+        if name.exists():
+            raise FileExistsError(name) from None
+        os.replace(path, name)
+
+
+def described(parameters: dict[str, Any]) -> dict[str, str]:
+    """Parameters as texts, by which two mixtures are told apart; where an object lives in memory does not count."""
+    free = ("n_jobs", "verbose")
+    return {
+        name: re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value)) for name, value in parameters.items() if name not in free
+    }

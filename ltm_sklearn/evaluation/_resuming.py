@@ -1,0 +1,68 @@
+"""Runs that go on where a checkpoint was written."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from numpy.typing import NDArray
+
+from ..persistence import Checkpoint
+from ..persistence._setting import setting_of
+from ..streams._batches import Batch
+from ._run import Run
+
+Batches = Iterator[tuple[Batch, NDArray[Any] | None]]
+
+
+def resumed(checkpoint: Checkpoint, fresh: Run, models: Mapping[Any, Any], arguments: Mapping[str, Any]) -> Run:
+    """The run as it was saved, with the given models in it; the fresh one if there is none.
+
+    A given model shares its attributes with the one that was loaded from then on: so it has learned what that one had,
+    and whatever inside refers to the loaded one, as a bound method, sees what the given one learns.
+    """
+    for name, model in models.items():
+        check_in_place(name, model)
+    setting = {"models": repr(list(models))}
+    for name, value in arguments.items():
+        setting |= setting_of(value, name)
+    for name, model in models.items():
+        setting |= setting_of(model, f"model {name!r}")
+    run, _ = checkpoint._resume(fresh, setting)
+    if run is not fresh:
+        for name, model in models.items():
+            contestant = run.contestants[name]
+            model.__dict__ = contestant.model.__dict__
+            contestant.model = model
+    return run
+
+
+def check_in_place(name: Any, model: Any) -> None:
+    """Raise a ValueError if what was loaded cannot be put into the model that is given."""
+    slots = [each.__name__ for each in type(model).__mro__ if vars(each).get("__slots__")]
+    if slots or not hasattr(model, "__dict__"):
+        raise ValueError(f"model {name!r} keeps its state outside of __dict__, where a checkpoint cannot put it back")
+
+
+def remaining(batches: Batches, run: Run) -> Batches:
+    """What comes after the rows that are done, which must be those of the stream."""
+    n_passed, seen = 0, 0
+    while n_passed < run.n_predicted:
+        batch, _ = next(batches, (None, None))
+        if batch is None:
+            raise ValueError(f"the stream has {n_passed} rows, and the checkpoint is at row {run.n_predicted}")
+        n_passed += len(batch.y)
+        seen = checksum(batch.y, seen)
+    if n_passed > run.n_predicted:
+        raise ValueError(
+            f"the checkpoint is at row {run.n_predicted}, where a stream had ended; this one goes on within the batch"
+        )
+    if seen != run.seen:
+        raise ValueError(f"the first {n_passed} rows of the stream have other targets than those of the checkpoint")
+    return batches
+
+
+def checksum(y: NDArray[Any], so_far: int) -> int:
+    """Of targets, whatever they are."""
+    return zlib.crc32(repr(y.tolist()).encode(), so_far)

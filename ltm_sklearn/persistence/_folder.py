@@ -1,0 +1,45 @@
+"""The folder of a checkpoint, and the names of its files."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+STEM, SUFFIX = "checkpoint-", ".ltm"
+
+
+def path_at(folder: Path, n_rows: int) -> Path:
+    """The file for so many rows."""
+    return folder / f"{STEM}{n_rows:012d}{SUFFIX}"
+
+
+def files_in(folder: Path) -> list[tuple[int, Path]]:
+    """The files that are there, with their rows; the newest first."""
+    found = []
+    for name in os.listdir(folder):
+        digits = name.removeprefix(STEM).removesuffix(SUFFIX)
+        if digits.isdecimal() and name == f"{STEM}{digits}{SUFFIX}":
+            found.append((int(digits), folder / name))
+    return sorted(found, reverse=True)
+
+
+def open_folder(folder: Path) -> None:
+    """Make it if it is not there, and clear away what a killed run left half written.
+
+    Raises an OSError if no file can be written there.
+    """
+    above = folder.absolute().parent
+    if not above.is_dir():
+        raise FileNotFoundError(errno.ENOENT, f"there is no folder {above} to make {folder.name} in")
+    if folder.exists() and not folder.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, f"{folder} is a file, not a folder")
+    try:
+        folder.mkdir(exist_ok=True)
+        for half in folder.glob(f".{STEM}*.part"):
+            half.unlink(missing_ok=True)
+        probe = folder / f".{STEM}{os.getpid()}.part"
+        probe.write_bytes(b"x")  # also on a full disk an empty one could be made
+        probe.unlink()
+    except OSError as error:
+        raise OSError(error.errno, f"{folder} cannot be written to: {error.strerror}") from error

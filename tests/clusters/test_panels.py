@@ -1,0 +1,120 @@
+"""Panels on local clusters: same numbers as in one process, also when a worker is killed in the middle."""
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+from panels import assert_same_numbers, in_memory, in_three, panel_frame
+
+from ltm_sklearn import ExpertMixture
+from ltm_sklearn.distributed import PanelMixture
+
+# warnings of the clusters' own, which are not ours to answer for
+pytestmark = pytest.mark.filterwarnings("default")
+
+
+def panel_in(folder, n_buckets=7, **parameters):
+    return PanelMixture(ExpertMixture(series="shop", time="day", **parameters), folder, n_buckets=n_buckets)
+
+
+def test_the_numbers_are_those_of_one_mixture_in_memory(cluster, tmp_path):
+    first, second, last = in_three(panel_frame())
+    panel_in(tmp_path).partial_fit(cluster.frame(first))
+    panel = panel_in(tmp_path).partial_fit(cluster.frame(second.sample(frac=1.0, random_state=0)))
+    said = panel.predict(cluster.frame(last))
+    assert type(said) is type(cluster.frame(last)) or "ray" in type(said).__module__  # a dataset, computed or not
+    assert_same_numbers(panel, cluster.collect(said), in_memory({}, first, second), last)
+
+
+def test_quantiles_have_a_column_each_and_whole_numbers_can_be_the_names_of_series(cluster, tmp_path):
+    rows = panel_frame(n_series=6)
+    rows = rows.assign(shop=rows["shop"].str.slice(5).astype(int) - 3)
+    panel = panel_in(tmp_path, quantiles=[0.1, 0.975]).partial_fit(cluster.frame(rows))
+    said = cluster.collect(panel.predict(cluster.frame(rows.drop(columns="y")))).sort_values(["day", "shop"])
+    assert list(said.columns) == ["shop", "day", "mixture_q10", "mixture_q97_5"]
+    mixture = in_memory({"quantiles": [0.1, 0.975]}, rows)
+    expected = mixture.predict(rows.sort_values(["day", "shop"]).drop(columns="y"))
+    np.testing.assert_array_equal(said.iloc[:, 2:], expected)
+
+
+def test_categories_can_be_the_names_of_series_and_a_part_may_have_no_rows(cluster, tmp_path):
+    rows = panel_frame(n_series=4)
+    frame = cluster.frame(rows.assign(shop=rows["shop"].astype("category")))
+    if "ray" in type(frame).__module__:
+        pytest.skip("Fugue takes no categories of Ray")
+    if "dask" in type(frame).__module__:
+        import dask.dataframe as dd
+
+        frame = dd.concat([frame, frame[frame["y"] > 1e9]])
+    panel = panel_in(tmp_path, n_buckets=2).partial_fit(frame)
+    assert set(panel.weights()["shop"]) == set(rows["shop"])
+    said = cluster.collect(panel.predict(frame)).sort_values(["day", "shop"])["mixture"]
+    expected = in_memory({}, rows).predict(rows.sort_values(["day", "shop"]).drop(columns="y"))
+    np.testing.assert_array_equal(said, expected)
+
+
+def test_errors_on_workers_come_back_with_the_series(cluster, tmp_path):
+    first, second, last = in_three(panel_frame())
+    panel = panel_in(tmp_path).partial_fit(first)
+    wrong = second.assign(newcomer=second["newcomer"].where(np.arange(len(second)) != 7, np.inf))
+    with pytest.raises(ValueError, match=r"series 'shop-7' \(bucket \d\): column 'newcomer' is infinite in row 0"):
+        panel.partial_fit(cluster.frame(wrong))
+    nameless = second.assign(shop=second["shop"].where(np.arange(len(second)) != 7, None))
+    with pytest.raises(ValueError, match="is neither text nor a whole number"):
+        panel.partial_fit(cluster.frame(nameless))
+    with pytest.raises(Exception, match="'model 1' is infinite"):
+        cluster.collect(panel.predict(cluster.frame(last.assign(**{"model 1": np.inf}))))
+    assert panel.generation_ == 1
+    panel.partial_fit(cluster.frame(second))  # after a frame of pandas
+    assert_same_numbers(panel, panel.predict(last), in_memory({}, first, second), last)
+
+
+def test_without_times_the_rows_have_no_order(cluster, tmp_path):
+    panel = PanelMixture(ExpertMixture(series="shop"), tmp_path)
+    with pytest.raises(ValueError, match="give the mixture time="):
+        panel.partial_fit(cluster.frame(panel_frame(n_series=3).drop(columns="day")))
+
+
+class Killer(threading.Thread):
+    """Kills a worker when the first buckets of a call are written."""
+
+    def __init__(self, cluster, folder, after):
+        super().__init__(daemon=True)
+        self.cluster, self.folder, self.after = cluster, folder, after
+        self.killed, self.written = None, None
+
+    def run(self):
+        before = self.count()
+        patience = time.monotonic() + 60.0
+        while self.killed is None and time.monotonic() < patience:
+            if self.count() - before >= self.after and (pids := self.cluster.workers()):
+                os.kill(pids[0], signal.SIGKILL)
+                self.killed, self.written = pids[0], self.count() - before
+            time.sleep(0.002)
+
+    def count(self):
+        return len(list((self.folder / "buckets").glob("*.ltm")))
+
+
+def test_a_worker_that_is_killed_in_the_middle_changes_no_number(cluster, tmp_path):
+    n_buckets = 40
+    first, second, last = in_three(panel_frame(n_series=800, n_times=6))
+    panel = panel_in(tmp_path, n_buckets=n_buckets).partial_fit(first)
+    frame = cluster.frame(second)
+    killer = Killer(cluster, tmp_path, after=2)
+    killer.start()
+    try:
+        panel.partial_fit(frame)
+    except Exception as error:  # a cluster may give up: then nothing was learned, and it is done again
+        print(f"the call failed: {type(error).__name__}")
+        assert panel.generation_ == 1
+        panel.partial_fit(cluster.frame(second))
+    killer.join()
+    assert killer.killed is not None
+    assert 2 <= killer.written < n_buckets
+    assert panel.generation_ == 2
+    assert_same_numbers(panel, panel.predict(last), in_memory({}, first, second), last)
+    print(f"killed with {killer.written} of {n_buckets} buckets written")

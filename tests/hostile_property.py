@@ -1,0 +1,123 @@
+"""What must hold of any public entry, whatever it is given.
+
+Either it works: what it answers is finite, weights are a distribution, and it goes on working. Or it raises a
+ValueError or a TypeError that names something of the input, and then all is as before: the state to the last bit, and
+what a good call answers next.
+"""
+
+from __future__ import annotations
+
+import pickle
+import re
+import warnings
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import joblib
+import numpy as np
+from hostile_values import Spoiler, is_finite
+
+#: What a message may speak of: arguments and what they are made of, by the names that users know them by.
+WORDS = (
+    r"[Ii]nput|output|xs|dict|object|order|concepts|traces|ends|n_seeds|most|rules|thresholds|losses|loss|awake|prior|n_experts|expert|arms?|probability|reward|rewards|n_arms|query|X|x|y|Y|y_pred|y_true|row|"
+    r"rows|column|columns|label|labels|class|classes|target|targets|sample_weight|weight|weights|ids?|array|sample\(s\)|"
+    r"samples|feature|features|feature_names|float|number|numbers|dtype|data|shape|sparse|file|source|stream|line|names|"
+    r"trace|model|models|quantile|levels|forecasts|quantile_forecasts|time|times|series|group|block|fh|horizon|seed|"
+    r"estimator|frame|dictionary|level|max_switches|max_distinct|switches|value|values|input|index|random_state|\w+=.*"
+)
+
+
+class Entry:
+    """A public name, and ways into it.
+
+    Parameters
+    ----------
+    make : callable
+        Gives the thing, having learned a little.
+    good : callable
+        Takes the thing; a call that must work, and what it answers.
+    calls : dict
+        Take the thing and a ``Spoiler``.
+    errors : tuple of exceptions
+        Documented ones, beside ValueError and TypeError.
+    nan : bool or tuple of str
+        Whether NaN is a documented answer; or the calls of which it is.
+    forgets : tuple of str
+        Calls after which rows may be of another kind, as after ``fit``: then only ``fit`` is good.
+    keeps : bool
+        Whether the state after an error must be that before; not where it is others' code that changes it.
+    """
+
+    def __init__(
+        self,
+        make: Callable[[], Any],
+        good: Callable[[Any], Any],
+        calls: dict[str, Callable[[Any, Spoiler], Any]],
+        *,
+        errors: tuple[type[Exception], ...] = (),
+        nan: bool | tuple[str, ...] = False,
+        forgets: tuple[str, ...] = (),
+        keeps: bool = True,
+    ) -> None:
+        self.make, self.good, self.calls, self.nan, self.forgets, self.keeps = make, good, calls, nan, forgets, keeps
+        self.errors = (ValueError, TypeError, *errors)
+
+    @cached_property
+    def _pickled(self) -> bytes:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return pickle.dumps(self.make())
+
+    @cached_property
+    def _answer(self) -> str:
+        """Of the good call, when nothing has happened before."""
+        return joblib.hash(self.good(self.fresh()))
+
+    def fresh(self) -> Any:
+        """The thing."""
+        return pickle.loads(self._pickled)
+
+    def endure(self, name: str, bad: Spoiler) -> bool:
+        """Whether a call with hostile arguments worked; raises an AssertionError if it did what it must not."""
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")  # of numbers that overflow in others' models
+            thing = self.fresh()
+            before = joblib.hash(thing)
+            said = None
+            try:
+                answer = self.calls[name](thing, bad)
+            except self.errors as error:
+                said = f"{type(error).__name__}: {error}"
+            if said is not None:
+                assert re.search(rf"(?<!\w)({WORDS})(?!\w)", said), f"names nothing of the input: {said}"
+                assert not self.keeps or joblib.hash(thing) == before, f"the state has changed: {said}"
+                same = not self.keeps or joblib.hash(self.good(thing)) == self._answer
+                assert same, f"what comes next has changed: {said}"
+                return False
+            nan = self.nan if isinstance(self.nan, bool) else name in self.nan
+            assert is_finite(answer, nan), f"answered {answer!r}"
+            assert_distribution(thing)
+            if name not in self.forgets:
+                assert is_finite(self.good(thing), self.nan is True), "the next good call answers what is not finite"
+            return True
+
+
+def assert_distribution(thing: Any) -> None:
+    """Whatever weights the thing shows are such."""
+    weights = getattr(thing, "weights_", None)
+    if weights is None or not len(weights):
+        return
+    weights = np.atleast_2d(np.asarray(weights, dtype=float))
+    assert np.isfinite(weights).all(), f"weights are {weights}"
+    assert (weights >= 0.0).all(), f"weights are {weights}"
+    np.testing.assert_allclose(weights.sum(axis=1), 1.0, rtol=0, atol=1e-9)
+
+
+def with_bad_parameters(cls: Callable[..., Any], good: dict[str, Any], use: Callable[[Any], Any]) -> Any:
+    """A call that makes a thing of its own with parameters that are spoiled, and uses it."""
+
+    def call(_: Any, bad: Spoiler) -> Any:
+        return use(cls(**{name: bad(value) for name, value in good.items()}))
+
+    return call

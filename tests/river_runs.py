@@ -1,0 +1,93 @@
+"""Runs of River's estimators and policies to be interrupted, as in ``runs``."""
+
+import numpy as np
+from river import compose, forest, linear_model, naive_bayes, neighbors, optim, preprocessing, time_series, tree
+from runs import LABELS, MEMORY, NUMBERS, X
+from sklearn.linear_model import SGDClassifier
+
+from ltm_sklearn import river
+from ltm_sklearn.bandits import Exp3IX
+
+ROWS = [dict(zip("abc", row, strict=True)) for row in X.tolist()]
+
+
+def classify(first, last, model):
+    said = []
+    for x, y in zip(ROWS[first:last], LABELS[first:last].tolist(), strict=True):
+        chances = model.predict_proba_one(x)
+        said += [chances.get(False, -1.0), chances.get(True, -1.0)]
+        model.learn_one(x, y)
+    return np.array(said)
+
+
+def regress(first, last, model):
+    said = []
+    for x, y in zip(ROWS[first:last], NUMBERS[first:last].tolist(), strict=True):
+        said.append(model.predict_one(x))
+        model.learn_one(x, y)
+    return np.array(said)
+
+
+def delayed(first, last, model):
+    said = []
+    for at in range(first, last):
+        said += sorted(model.predict_proba_one(ROWS[at], id=at).items())
+        if at >= 5:
+            model.learn_one(ROWS[at - 5], bool(LABELS[at - 5]), id=at - 5)
+    return np.array(said)
+
+
+def forecast(first, last, model):
+    said = []
+    for y in NUMBERS[first:last].tolist():
+        model.learn_one(y)
+        said += model.forecast(3)
+    return np.array(said)
+
+
+def pull(first, last, policy):
+    said = []
+    for y in NUMBERS[first:last].tolist():
+        arm = policy.pull(["left", "right", None])
+        said.append(["left", "right", None].index(arm))
+        policy.update(arm, y if arm == "left" else -y)
+    return np.array(said)
+
+
+def _trees():
+    return [tree.HoeffdingTreeClassifier(grace_period=20), naive_bayes.GaussianNB()]
+
+
+def _mixed():
+    scaled = preprocessing.StandardScaler() | linear_model.LogisticRegression(optim.Adam())
+    chosen = compose.Select("a", "b") | preprocessing.MinMaxScaler() | neighbors.KNNClassifier(3)
+    sgd = river.FromSklearnClassifier(SGDClassifier(loss="log_loss", random_state=0), [False, True])
+    return [scaled, chosen, forest.ARFClassifier(2, seed=0), sgd]
+
+
+def _small():
+    return [linear_model.Perceptron(), preprocessing.StandardScaler() | linear_model.LogisticRegression()]
+
+
+def _lines():
+    return [linear_model.LinearRegression(), tree.HoeffdingTreeRegressor(grace_period=20), linear_model.PARegressor()]
+
+
+RUNS = {
+    "river-lines": (lambda: river.LongTermMemoryClassifier(_small(), **MEMORY, seed=0), delayed),
+    "river-classifier": (lambda: river.LongTermMemoryClassifier(_trees(), **MEMORY, record=9, seed=0), classify),
+    "river-mixed": (lambda: river.LongTermMemoryClassifier(_mixed(), seed=0), classify),
+    "river-bandit": (lambda: river.LongTermMemoryClassifier(_trees(), feedback="bandit", seed=0), classify),
+    "river-late": (lambda: river.LongTermMemoryClassifier(_trees(), seed=0), delayed),
+    "river-regressor": (lambda: river.LongTermMemoryRegressor(_lines(), **MEMORY, seed=0), regress),
+    "river-selection": (lambda: river.ExpertSelectionClassifier(_trees()), classify),
+    "river-selection-regressor": (lambda: river.ExpertSelectionRegressor(_lines()), regress),
+    "river-forecaster": (
+        lambda: river.LongTermMemoryForecaster(
+            [time_series.HoltWinters(alpha=0.3, beta=0.1), time_series.SNARIMAX(p=2, d=0, q=1)], horizon=3
+        ),
+        forecast,
+    ),
+    "river-expert-policy": (lambda: river.ExpertPolicy(seed=0), pull),
+    "river-bandit-policy": (lambda: river.BanditPolicy(Exp3IX(), seed=0), pull),
+}

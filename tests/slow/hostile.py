@@ -1,0 +1,96 @@
+"""Hostile input through every public entry, as often as one likes: the property of tests/test_hostile_input.py.
+
+    python tests/slow/hostile.py --examples 1000 --seed 1
+    python tests/slow/hostile.py --examples 5000 --only river
+
+Prints what each way in bore and refused, and what it did that it must not; exit code 1 if there is any of that.
+"""
+
+from __future__ import annotations
+
+import argparse
+import faulthandler
+import sys
+import time
+import traceback
+from collections import Counter
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from hostile_entries import ENTRIES as OF_NUMBERS
+from hostile_models import ENTRIES as OF_MODELS
+from hostile_values import Spoiler
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
+
+ENTRIES = OF_NUMBERS | OF_MODELS
+HANGS = 120  #: seconds after which a single input counts as a hang: the stack is shown, and the run ends
+
+
+def options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--examples", type=int, default=200, help="inputs a way in")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", default="", help="ways in whose name has this in it")
+    parser.add_argument("--list", action="store_true", help="only name them")
+    return parser.parse_args()
+
+
+def tried(name: str, call: str, n_examples: int, which: int) -> tuple[Counter[str], str | None]:
+    """How many inputs were borne and refused, and the least one that was neither."""
+    count: Counter[str] = Counter()
+
+    @seed(which)
+    @settings(
+        max_examples=n_examples,
+        deadline=None,
+        database=None,
+        report_multiple_bugs=False,
+        phases=[Phase.generate],  # to find a smaller input for the same failure takes longer than to find the others
+        suppress_health_check=[*HealthCheck],
+    )
+    @given(data=st.data())
+    def hold(data: st.DataObject) -> None:
+        faulthandler.dump_traceback_later(HANGS, exit=True)
+        bad = Spoiler(data.draw)
+        try:
+            count["borne" if ENTRIES[name].endure(call, bad) else "refused"] += 1
+        except Exception as error:
+            error.add_note(f"after {bad.done}")
+            raise
+        finally:
+            faulthandler.cancel_dump_traceback_later()
+
+    try:
+        hold()
+    except Exception as error:
+        notes = [note[:1000] for note in getattr(error, "__notes__", []) if note.startswith("after")]
+        at = [f"{Path(frame.filename).name}:{frame.lineno}" for frame in traceback.extract_tb(error.__traceback__)[-4:]]
+        return count, f"{type(error).__name__}: {str(error)[:600]}\n    at {' '.join(at)}\n    {' '.join(notes)}"
+    return count, None
+
+
+def main() -> int:
+    args = options()
+    ways = [(name, call) for name, entry in ENTRIES.items() for call in entry.calls if args.only in f"{name} {call}"]
+    if args.list:
+        print(*(f"{name} {call}" for name, call in ways), sep="\n")
+        return 0
+    total: Counter[str] = Counter()
+    failures = 0
+    start = time.perf_counter()
+    for name, call in ways:
+        count, failure = tried(name, call, args.examples, args.seed)
+        total += count
+        if failure is not None:
+            failures += 1
+            print(f"FAILED {name} {call}: {failure}", flush=True)
+    seconds = time.perf_counter() - start
+    print(f"{len(ways)} ways in, {total.total():,} inputs: {total['borne']:,} borne, {total['refused']:,} refused")
+    print(f"{failures} failures, seed {args.seed}, {seconds:.0f} s")
+    return failures > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

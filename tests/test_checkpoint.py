@@ -1,0 +1,610 @@
+"""Checkpoints: resumed runs go on to the same numbers, whatever happened to the process, its files and its disk."""
+
+import errno
+import os
+import re
+import shutil
+import subprocess
+import sys
+from datetime import timedelta
+from pathlib import Path
+
+import numpy as np
+import pytest
+from river import linear_model, naive_bayes, tree
+from sklearn.linear_model import SGDClassifier
+from sklearn.naive_bayes import GaussianNB
+
+from ltm_sklearn import ExpertMixture, LongTermMemoryClassifier, Snapshots, river
+from ltm_sklearn.bandits import LongTermMemoryBandit
+from ltm_sklearn.evaluation import prequential
+from ltm_sklearn.evaluation._run import Run
+from ltm_sklearn.experts import Hedge, LongTermMemory
+from ltm_sklearn.persistence import Checkpoint, CheckpointWarning, _checkpoint
+from ltm_sklearn.persistence._models import TrustWarning
+from ltm_sklearn.streams import stagger
+
+N_ROWS = 120
+LOSSES = np.random.default_rng(0).random((N_ROWS, 3))
+
+
+class Killed(Exception):
+    """Stands for the end of the process."""
+
+
+class Extent:
+    """Of no library that is known."""
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def saved_at(folder):
+    return [int(name.removeprefix("checkpoint-").removesuffix(".ltm")) for name in names(folder)]
+
+
+def hedge_run(checkpoint, stop=N_ROWS):
+    """Rounds of an algorithm, to the end or up to a row."""
+    algorithm, start = checkpoint.resume(Hedge())
+    for losses in LOSSES[start:stop]:
+        algorithm.update(losses)
+        checkpoint.step(algorithm)
+    return algorithm
+
+
+# A loop of one's own ----------------------------------------------------------------------------------------------
+
+
+def learn_ensemble(model, start, stop):
+    X = LOSSES[start:stop]
+    model.partial_fit(X, X[:, 0] > 0.5, classes=[False, True])
+    return model.predict_proba(LOSSES[:5])
+
+
+def learn_river(model, start, stop):
+    for row in LOSSES[start:stop]:
+        model.learn_one(dict(enumerate(row.tolist())), bool(row[0] > 0.5))
+    return sorted(model.predict_proba_one(dict(enumerate(LOSSES[0].tolist()))).items())
+
+
+def learn_mixture(model, start, stop):
+    model.partial_fit(LOSSES[start:stop], LOSSES[start:stop].sum(axis=1))
+    return model.predict(LOSSES[:5])
+
+
+def learn_algorithm(model, start, stop):
+    for losses in LOSSES[start:stop]:
+        model.update(losses)
+    return model.weights(3)
+
+
+def learn_bandit(model, start, stop):
+    for losses in LOSSES[start:stop]:
+        arm = model.draw(3)
+        model.update(arm, losses[arm])
+    return model.probabilities
+
+
+LOOPS = {
+    "ensemble": (
+        lambda: LongTermMemoryClassifier(
+            [("bayes", GaussianNB()), ("sgd", SGDClassifier(loss="log_loss", random_state=0))],
+            memory=Snapshots(every=30),
+            random_state=0,
+        ),
+        learn_ensemble,
+    ),
+    "scikit-learn's": (GaussianNB, learn_ensemble),
+    "River's ensemble": (
+        lambda: river.LongTermMemoryClassifier([naive_bayes.GaussianNB(), linear_model.LogisticRegression()]),
+        learn_river,
+    ),
+    "River's": (lambda: tree.HoeffdingTreeClassifier(grace_period=20), learn_river),
+    "mixture": (ExpertMixture, learn_mixture),
+    "algorithm": (LongTermMemory, learn_algorithm),
+    "bandit": (lambda: LongTermMemoryBandit(random_state=0), learn_bandit),
+}
+
+
+@pytest.mark.parametrize("what", LOOPS)
+def test_a_loop_resumes_to_the_same_numbers(what, tmp_path):
+    make, learn = LOOPS[what]
+
+    def run(stop):
+        checkpoint = Checkpoint(tmp_path / "run", every=20)
+        model, n_done = checkpoint.resume(make())
+        said = checkpoint.extra.setdefault("said", [])
+        for start in range(n_done, stop, 10):
+            said.append(repr(learn(model, start, start + 10)))
+            checkpoint.step(model, 10)
+        return n_done, said
+
+    expected = []
+    model = make()
+    for start in range(0, N_ROWS, 10):
+        expected.append(repr(learn(model, start, start + 10)))
+    assert run(50)[0] == 0
+    assert run(90)[0] == 40
+    assert run(N_ROWS) == (80, expected)
+
+
+def test_files_are_named_by_rows_and_the_oldest_go(tmp_path):
+    hedge_run(Checkpoint(tmp_path, every=25, keep=3))
+    assert names(tmp_path) == [f"checkpoint-{n_rows:012d}.ltm" for n_rows in (50, 75, 100)]
+
+
+def test_without_a_word_on_it_a_file_is_written_each_minute_unless_they_take_long(tmp_path, monkeypatch):
+    now = [1000.0]
+    monkeypatch.setattr(_checkpoint.time, "monotonic", lambda: now[0])
+    checkpoint = Checkpoint(tmp_path)
+    model, _ = checkpoint.resume(Hedge())
+
+    def due_after(seconds, taken):
+        """Seconds until a file is written, which then takes so long."""
+        monkeypatch.setattr(_checkpoint, "_write", lambda *_: now.__setitem__(0, now[0] + taken))
+        for waited in range(1, seconds + 1):
+            now[0] += 1.0
+            if checkpoint.step(model):
+                return waited
+        return None
+
+    assert due_after(100, taken=0.5) == 60  # to the second: what it took is within the minute
+    assert due_after(100, taken=5.0) == 60
+    assert due_after(300, taken=0.0) == 245  # 250 from the start of one that took 5
+
+
+def test_time_between_files_can_be_given(tmp_path, monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(_checkpoint.time, "monotonic", lambda: now[0])
+    checkpoint = Checkpoint(tmp_path, every=timedelta(seconds=10))
+    model, _ = checkpoint.resume(Hedge())
+    written = []
+    for second in range(30):
+        now[0] = float(second)
+        if checkpoint.step(model):
+            written.append(second)
+    assert written == [10, 20]
+
+
+def test_a_plain_dictionary_goes_along(tmp_path):
+    checkpoint = Checkpoint(tmp_path)
+    model, _ = checkpoint.resume(Hedge())
+    checkpoint.extra.update(lost=0.25, days=["monday"])
+    checkpoint.step(model, 7)
+    checkpoint.save(model)
+    again = Checkpoint(tmp_path)
+    assert again.resume(Hedge())[1] == again.n_rows == 7
+    assert again.extra == {"lost": 0.25, "days": ["monday"]}
+
+
+def test_several_models_are_saved_together(tmp_path):
+    checkpoint = Checkpoint(tmp_path)
+    models, _ = checkpoint.resume({"a": Hedge(), "b": LongTermMemory()})
+    models["b"].update([0.0, 1.0])
+    checkpoint.save(models)
+    again, _ = Checkpoint(tmp_path).resume({"a": Hedge(), "b": LongTermMemory()})
+    assert again["b"].weights(2).tolist() == models["b"].weights(2).tolist()
+
+
+@pytest.mark.parametrize(
+    ("other", "told"),
+    [
+        (LongTermMemory(), "holds a Hedge, and not a LongTermMemory"),
+        (Hedge(rate=0.125), r"model.rate is 0.125 and was None"),
+    ],
+)
+def test_files_of_another_model_are_an_error_and_stay(other, told, tmp_path):
+    hedge_run(Checkpoint(tmp_path, every=50))
+    before = names(tmp_path)
+    checkpoint = Checkpoint(tmp_path)
+    with pytest.raises(ValueError, match=told):
+        checkpoint.resume(other)
+    with pytest.raises(RuntimeError, match="resume"):
+        checkpoint.save(other)
+    assert names(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    ("parameters", "told"),
+    [
+        ({"every": 0}, "every=0"),
+        ({"every": True}, "every=True"),
+        ({"every": timedelta(0)}, "every="),
+        ({"keep": 0}, "keep=0"),
+        ({"models": "json"}, "models='json'"),
+        ({"on_error": "ignore"}, "on_error='ignore'"),
+    ],
+)
+def test_wrong_parameters_are_named(parameters, told, tmp_path):
+    with pytest.raises(ValueError, match=told):
+        Checkpoint(tmp_path, **parameters)
+
+
+def test_a_loop_that_did_not_ask_where_to_begin_is_told_so(tmp_path):
+    with pytest.raises(RuntimeError, match="resume"):
+        Checkpoint(tmp_path).step(Hedge())
+
+
+@pytest.mark.parametrize("n_rows", [-1, float("nan"), 1.5, True, "1", None])
+def test_rows_that_cannot_be_counted_are_not(tmp_path, n_rows):
+    checkpoint = Checkpoint(tmp_path, every=1)
+    model, _ = checkpoint.resume(Hedge())
+    with pytest.raises(ValueError, match=f"n_rows={n_rows!r}"):
+        checkpoint.step(model, n_rows)
+    assert checkpoint.n_rows == 0
+
+
+# Damage -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("harm", [lambda data: data[: len(data) // 2], lambda data: b"", lambda data: b"\0" + data[1:]])
+def test_a_damaged_file_is_put_aside_and_the_one_before_it_used(harm, tmp_path):
+    expected = hedge_run(Checkpoint(tmp_path / "whole", every=20)).weights(3)
+    folder = tmp_path / "run"
+    hedge_run(Checkpoint(folder, every=20), stop=90)
+    newest = folder / "checkpoint-000000000080.ltm"
+    newest.write_bytes(harm(newest.read_bytes()))
+    checkpoint = Checkpoint(folder, every=20)
+    with pytest.warns(CheckpointWarning, match=r"000080.ltm is damaged, and checkpoint-000000000060.ltm is used"):
+        _, n_done = checkpoint.resume(Hedge())
+    assert n_done == 60
+    assert names(folder) == ["checkpoint-000000000060.ltm", "checkpoint-000000000080.ltm.damaged"]
+    assert hedge_run(Checkpoint(folder, every=20)).weights(3).tolist() == expected.tolist()
+
+
+def test_where_all_files_are_damaged_nothing_is_begun_afresh(tmp_path):
+    hedge_run(Checkpoint(tmp_path, every=50))
+    for path in tmp_path.iterdir():
+        path.write_bytes(b"no")
+    with pytest.raises(ValueError, match="none of the 2 checkpoints"):
+        Checkpoint(tmp_path).resume(Hedge())
+    assert saved_at(tmp_path) == [50, 100]
+
+
+def test_half_written_files_of_a_killed_run_are_cleared_away(tmp_path):
+    hedge_run(Checkpoint(tmp_path, every=50))
+    (tmp_path / ".checkpoint-000000000150.ltm.123.abc.part").write_bytes(b"half")
+    (tmp_path / "notes.txt").write_text("mine")
+    Checkpoint(tmp_path).resume(Hedge())
+    assert names(tmp_path) == ["checkpoint-000000000050.ltm", "checkpoint-000000000100.ltm", "notes.txt"]
+
+
+def test_a_file_that_is_refused_is_not_passed_over(tmp_path):
+    with pytest.warns(TrustWarning):
+        Checkpoint(tmp_path, models="pickle").resume(GaussianNB())
+    with pytest.raises(ValueError, match="pickle"):
+        Checkpoint(tmp_path).resume(GaussianNB())
+    assert Checkpoint(tmp_path, models="pickle").resume(GaussianNB())[1] == 0
+
+
+def test_what_cannot_be_saved_is_found_out_at_the_start(tmp_path):
+    model = GaussianNB()
+    with (
+        open(os.devnull) as model.open_,
+        pytest.raises(ValueError, match=r"open_, a TextIOWrapper, cannot be written"),
+    ):
+        Checkpoint(tmp_path, on_error="warn").resume(model)
+    assert names(tmp_path) == []
+
+
+def test_what_would_not_be_loaded_again_is_found_out_at_the_start(tmp_path):
+    model = GaussianNB()
+    model.extent_ = Extent()
+    told = r"not trusted.*" + re.escape(f"{Extent.__module__}.Extent")
+    with pytest.raises(ValueError, match=told):
+        Checkpoint(tmp_path).resume(model)
+    assert names(tmp_path) == []
+    assert Checkpoint(tmp_path, trusted=[Extent]).resume(model) == (model, 0)
+
+
+# Disks and folders; tests/slow/disks.py has real ones -------------------------------------------------------------
+
+
+def full(monkeypatch):
+    """No room on the disk from now on."""
+
+    def fail(file):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("ltm_sklearn.persistence._file.os.fsync", fail)
+
+
+def test_a_full_disk_stops_the_run_and_leaves_the_old_file(tmp_path, monkeypatch):
+    checkpoint = Checkpoint(tmp_path, every=10)
+    hedge_run(checkpoint, stop=35)
+    full(monkeypatch)
+    with pytest.raises(OSError, match=r"at row 40: No space left on device; .*000000000030.ltm is intact") as caught:
+        hedge_run(checkpoint)  # which goes on from row 30
+    assert caught.value.errno == errno.ENOSPC
+    assert saved_at(tmp_path) == [20, 30]
+
+
+def test_a_full_disk_is_a_warning_if_asked_for_and_tried_again(tmp_path, monkeypatch):
+    checkpoint = Checkpoint(tmp_path, every=10, on_error="warn")
+    model, _ = checkpoint.resume(Hedge())
+    written = []
+    for row, losses in enumerate(LOSSES[:40], 1):
+        model.update(losses)
+        if row == 20:
+            with monkeypatch.context() as patch:
+                full(patch)
+                with pytest.warns(CheckpointWarning, match=r"at row 20: No space left .* and the run goes on"):
+                    assert not checkpoint.step(model)
+            assert saved_at(tmp_path) == [0, 10]
+        elif checkpoint.step(model):
+            written.append(row)
+    assert written == [10, 30, 40]
+    assert saved_at(tmp_path) == [30, 40]
+
+
+def test_a_missing_parent_is_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"there is no folder .*absent to make run in"):
+        Checkpoint(tmp_path / "absent" / "run").resume(Hedge())
+
+
+def test_a_file_in_place_of_the_folder_is_named(tmp_path):
+    (tmp_path / "run").write_text("")
+    with pytest.raises(NotADirectoryError, match="run is a file"):
+        Checkpoint(tmp_path / "run").resume(Hedge())
+
+
+@pytest.mark.parametrize("on_error", ["raise", "warn"])
+def test_a_folder_that_cannot_be_written_to_is_noticed_at_the_start(on_error, tmp_path, monkeypatch):
+    def fail(*_):
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr(Path, "write_bytes", fail)
+    with pytest.raises(OSError, match="cannot be written to: Read-only file system") as caught:
+        Checkpoint(tmp_path, on_error=on_error).resume(Hedge())
+    assert caught.value.errno == errno.EROFS
+
+
+def test_a_folder_that_goes_away_in_mid_run(tmp_path):
+    folder = tmp_path / "run"
+    checkpoint = Checkpoint(folder, every=10, on_error="warn")
+    model, _ = checkpoint.resume(Hedge())
+    shutil.rmtree(folder)
+    with pytest.warns(CheckpointWarning, match="no folder .*run any more; there is no earlier one"):
+        assert not checkpoint.step(model, 10)
+    checkpoint.on_error = "raise"
+    with pytest.raises(FileNotFoundError, match="no folder"):
+        checkpoint.step(model, 10)
+    folder.mkdir()
+    assert checkpoint.step(model, 10)
+    assert saved_at(folder) == [30]
+
+
+def test_old_files_that_cannot_be_deleted_are_no_reason_to_stop(tmp_path, monkeypatch):
+    def fail(*_, **__):
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    checkpoint = Checkpoint(tmp_path, every=10, keep=1)
+    model, _ = checkpoint.resume(Hedge())
+    monkeypatch.setattr(Path, "unlink", fail)
+    with pytest.warns(CheckpointWarning, match="could not be deleted: Operation not permitted"):
+        assert checkpoint.step(model, 10)
+    assert saved_at(tmp_path) == [0, 10]
+
+
+# Prequential runs -------------------------------------------------------------------------------------------------
+
+STREAM = stagger(order="random", length=60, n_segments=5, noise=0.1, seed=0)
+SETTING = {"batch_size": 10, "delay": 15, "window": 20, "classes": [False, True]}
+
+
+def pool():
+    experts = [("bayes", GaussianNB(var_smoothing=1e-3)), ("sgd", SGDClassifier(loss="log_loss", random_state=0))]
+    return {
+        "ours": LongTermMemoryClassifier(experts, memory=Snapshots(every=50), random_state=0, record=20),
+        "few": LongTermMemoryClassifier(experts, feedback="bandit", random_state=0),
+        "bayes": GaussianNB(var_smoothing=1e-3),
+        "River": river.LongTermMemoryClassifier([naive_bayes.GaussianNB(), tree.HoeffdingTreeClassifier()]),
+        "tree": tree.HoeffdingTreeClassifier(grace_period=20),
+    }
+
+
+def rows_until(stop):
+    """The stream up to a row, where the process ends."""
+    for row, pair in enumerate(STREAM):
+        if row == stop:
+            raise Killed
+        yield pair
+
+
+def found(result):
+    """All but the seconds."""
+    scores = {
+        name: {column: repr(value) for column, value in row.items() if "seconds" not in column}
+        for name, row in result.scores.items()
+    }
+    traces = {name: (trace.weights.tobytes(), trace.losses.tobytes()) for name, trace in result.traces.items()}
+    return scores, result.curve_values.tobytes(), result.losses, result.comparators, result.n_compared, traces
+
+
+@pytest.fixture(scope="module")
+def uninterrupted():
+    models = pool()
+    return prequential(models, rows_until(None), **SETTING), models
+
+
+def test_a_prequential_run_resumes_to_the_same_result(tmp_path, uninterrupted, capsys):
+    expected, their_models = uninterrupted
+    for stop in (5, 120, 208):
+        with pytest.raises(Killed):
+            prequential(pool(), rows_until(stop), **SETTING, checkpoint=Checkpoint(tmp_path / "run", every=40))
+    models = pool()
+    checkpoint = Checkpoint(tmp_path / "run", every=40)
+    result = prequential(models, rows_until(None), **SETTING, checkpoint=checkpoint, progress=True)
+    assert "resumed at row 200" in capsys.readouterr().err
+    assert found(result) == found(expected)
+    assert saved_at(tmp_path / "run") == [280, 300]
+    probe = LOSSES[:5]
+    for name in ("ours", "bayes"):  # the models that were given have learned all of it
+        assert models[name].predict_proba(probe).tolist() == their_models[name].predict_proba(probe).tolist()
+    assert models["ours"].n_rounds_ == their_models["ours"].n_rounds_
+    models["ours"].partial_fit(probe, [False, True, True, False, True])
+    assert models["ours"].n_rounds_ == their_models["ours"].n_rounds_ + 1
+
+
+def test_a_finished_run_gives_its_result_again_without_a_prediction(tmp_path, uninterrupted, monkeypatch):
+    first = prequential(pool(), rows_until(None), **SETTING, checkpoint=Checkpoint(tmp_path, every=150))
+    monkeypatch.setattr(Run, "step", None)
+    again = prequential(pool(), rows_until(None), **SETTING, checkpoint=Checkpoint(tmp_path, every=150))
+    assert found(again) == found(first) == found(uninterrupted[0])
+    assert again.scores == first.scores  # the seconds, too
+
+
+@pytest.fixture(scope="module")
+def halfway(tmp_path_factory):
+    """The folder of a run of one model that was stopped."""
+    folder = tmp_path_factory.mktemp("halfway")
+    with pytest.raises(Killed):
+        small_run(folder, rows_until(105))
+    return folder
+
+
+def small_run(folder, stream, model=None, **changed):
+    models = {"bayes": GaussianNB(var_smoothing=1e-3) if model is None else model}
+    return prequential(models, stream, **SETTING | changed, checkpoint=Checkpoint(folder, every=50))
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"batch_size": 20}, "batch_size is 20 and was 10"),
+        ({"delay": 0}, "delay is 0 and was 15"),
+        ({"window": 30}, "window is 30 and was 20"),
+        ({"classes": [False, True, 2]}, "classes is builtins.list of 3 and was builtins.list of 2"),
+        ({"model": GaussianNB()}, r"model 'bayes'.var_smoothing is 1e-09 and was 0.001"),
+        ({"model": SGDClassifier()}, "model 'bayes' is sklearn.*SGDClassifier and was sklearn.*GaussianNB"),
+    ],
+)
+def test_a_run_with_other_arguments_is_an_error_that_names_them(changed, told, halfway):
+    with pytest.raises(ValueError, match=f"is not of this run: {told}"):
+        small_run(halfway, rows_until(None), **changed)
+
+
+def test_another_stream_is_an_error(halfway):
+    with pytest.raises(ValueError, match="the first 100 rows of the stream have other targets"):
+        small_run(halfway, stagger(order="random", length=60, n_segments=5, noise=0.1, seed=1))
+    with pytest.raises(ValueError, match="the stream has 30 rows, and the checkpoint is at row 100"):
+        small_run(halfway, rows_until(None), n_samples=30)
+
+
+def test_a_stream_that_has_grown_is_gone_on_with(tmp_path):
+    small_run(tmp_path / "grows", rows_until(None), n_samples=150)
+    result = small_run(tmp_path / "grows", rows_until(None))
+    assert result.n_rows == 300
+    assert found(result) == found(small_run(tmp_path / "whole", rows_until(None)))
+
+
+def test_a_stream_that_goes_on_within_a_batch_is_an_error(tmp_path):
+    small_run(tmp_path, rows_until(None), n_samples=95)
+    with pytest.raises(ValueError, match="at row 95, where a stream had ended"):
+        small_run(tmp_path, rows_until(None))
+
+
+def test_a_model_that_could_not_be_put_back_is_an_error_at_the_start(tmp_path):
+    class Slotted:
+        __slots__ = ("seen",)
+
+        def predict_one(self, x):
+            return True
+
+        def learn_one(self, x, y):
+            self.seen = y
+
+    with pytest.raises(ValueError, match="'bayes' keeps its state outside of __dict__"):
+        small_run(tmp_path, rows_until(None), Slotted())
+
+
+# The command line -------------------------------------------------------------------------------------------------
+
+
+def command(*arguments):
+    from ltm_sklearn.__main__ import main
+
+    return main([str(argument) for argument in arguments])
+
+
+def stopped_at(monkeypatch, n_rows):
+    """Ctrl-C when so many rows are done."""
+    step = Checkpoint.step
+
+    def stop(self, model, n_more=1):
+        saved = step(self, model, n_more)
+        if self.n_rows >= n_rows:
+            raise KeyboardInterrupt
+        return saved
+
+    monkeypatch.setattr(Checkpoint, "step", stop)
+
+
+def report(folder):
+    """What must be the same, whenever and by which command it was made."""
+    return {path.name: path.read_bytes() for path in folder.glob("*.csv") if path.name != "scores.csv"}
+
+
+@pytest.fixture
+def files(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("matplotlib")
+    y = LOSSES.sum(axis=1)
+    pandas.DataFrame(LOSSES, columns=list("abc")).assign(y=y).to_csv(tmp_path / "forecasts.csv", index=False)
+    pandas.DataFrame(LOSSES, columns=list("abc")).assign(y=y > 1.5).to_csv(tmp_path / "stream.csv", index=False)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("what", "file", "options", "row"),
+    [
+        ("evaluate", "stream.csv", ["--rows", "60", "--batch", "20"], 40),
+        ("mixture", "forecasts.csv", [], 42),
+    ],  # by whole steps
+)
+def test_a_command_that_was_stopped_goes_on(what, file, options, row, files, monkeypatch, capsys):
+    monkeypatch.setattr(f"ltm_sklearn._commands.{what}.draw_pictures", lambda _: [])  # which take most of the time
+    arguments = [what, files / file, "--target", "y", *options]
+    checkpoint = ["--checkpoint", files / "run", "--every", "20"]
+    assert command(*arguments, "--out", files / "plain") == 0
+    with monkeypatch.context() as patch:
+        stopped_at(patch, row)
+        assert command(*arguments, "--out", files / "report", *checkpoint) == 130
+    assert "the same command goes on from the checkpoint in" in capsys.readouterr().err
+    assert not (files / "report").exists()
+    assert command(*arguments, "--out", files / "report", *checkpoint) == 0
+    assert f"resumed at row {row}\n" in capsys.readouterr().err
+    assert report(files / "report") == report(files / "plain")
+    assert len(report(files / "plain")) >= 3
+
+
+def test_a_command_names_what_is_wrong_with_its_checkpoint(files, monkeypatch, capsys):
+    monkeypatch.setattr("ltm_sklearn._commands.mixture.draw_pictures", lambda _: [])
+    arguments = ["mixture", files / "forecasts.csv", "--target", "y", "--out", files / "report"]
+    assert command(*arguments, "--every", "10") == 2
+    assert "--checkpoint" in capsys.readouterr().err
+    assert command(*arguments, "--checkpoint", files / "run", "--every", "0") == 2
+    assert "--every 0" in capsys.readouterr().err
+    assert command(*arguments, "--checkpoint", files / "report") == 2
+    assert "a folder of their own" in capsys.readouterr().err
+    assert command(*arguments, "--checkpoint", files / "absent" / "run") == 1
+    assert "there is no folder" in capsys.readouterr().err
+    assert command(*arguments, "--checkpoint", files / "run") == 0
+    changed = (files / "forecasts.csv").read_text().replace("0.6", "0.7", 1)
+    (files / "forecasts.csv").write_text(changed)
+    assert command(*arguments, "--checkpoint", files / "run") == 1
+    assert "the file's checksum" in capsys.readouterr().err
+
+
+# Kills ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the script forks")
+def test_killed_runs_resume_to_the_same_numbers(tmp_path):
+    """A few of the kills of tests/slow/kills.py."""
+    script = Path(__file__).parent / "slow" / "kills.py"
+    command = [sys.executable, "-P", script, "--kills", "4", "--segments", "2"]
+    run = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert "in all: 4 kills" in run.stdout

@@ -1,0 +1,487 @@
+"""Experts on Dask's workers: the same numbers, one batch a worker, and workers that are lost, late or absent."""
+
+import copy
+import gc
+import os
+import pickle
+import signal
+import threading
+import time
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from dask_experts import Locked, Refusing, Sluggish
+from river import preprocessing
+from river.linear_model import LinearRegression as RiverRegression
+from river.tree import HoeffdingTreeClassifier
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import Perceptron, SGDClassifier, SGDRegressor
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeRegressor
+
+from ltm_sklearn import LongTermMemoryClassifier, LongTermMemoryRegressor, Snapshots
+from ltm_sklearn.ensemble import ExpertWarning
+
+distributed = pytest.importorskip("distributed")
+dask = pytest.importorskip("dask")
+from ltm_sklearn.distributed import DaskWorkers, OnWorker  # noqa: E402
+
+CLASSES = [False, True]
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    # Dask gives up a worker that has been killed twice within this time
+    dask.config.set({"distributed.deploy.lost-worker-timeout": "1 hour"})
+    settings = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 60}
+    with distributed.LocalCluster(**settings) as cluster, distributed.Client(cluster) as client:
+        yield client
+
+
+@pytest.fixture
+def client(cluster):
+    """Two workers: one that a test has killed is back."""
+    deadline = time.monotonic() + 60.0
+    while len(cluster.nthreads()) != 2:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    return cluster
+
+
+def classifiers():
+    return [
+        ("bayes", GaussianNB()),
+        ("forest", RandomForestClassifier(3, random_state=0)),
+        ("labels", Perceptron(random_state=0)),
+        ("river", HoeffdingTreeClassifier()),
+    ]
+
+
+def batches(n_batches, seed=0, n_rows=40):
+    rng = np.random.default_rng(seed)
+    for at in range(n_batches):
+        X = rng.normal(size=(n_rows, 3))
+        yield X, (X[:, 0] > 0.0) ^ (at // 10 % 2 == 1)
+
+
+def trained(ensemble, n_batches=3):
+    for X, y in batches(n_batches):
+        ensemble.partial_fit(X, y, classes=CLASSES)
+    return ensemble
+
+
+def kill_worker_of(client, expert):
+    """Kill -9; returns when it is known."""
+    address = expert.remote.seat.address
+    os.kill(client.run(os.getpid, workers=[address])[address], signal.SIGKILL)
+    while expert.remote.seat is not None and not expert.remote.seat.is_lost:
+        time.sleep(0.01)
+
+
+def models_on(workers):
+    """The keys of all models on the workers."""
+    return {key for seat in workers._seats.values() for key in seat.actor.keys().result(timeout=10)}
+
+
+def heard(function, *arguments, **params):
+    """What a call returns, and the messages of the experts' warnings."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ExpertWarning)
+        result = function(*arguments, **params)
+    return result, [str(warning.message) for warning in caught]
+
+
+# The same numbers ------------------------------------------------------------------------------------------------
+
+
+def test_a_classifier_has_the_same_numbers_as_in_one_process(client):
+    workers = DaskWorkers(client)
+    there = LongTermMemoryClassifier(workers.experts(classifiers()), random_state=0)
+    here = LongTermMemoryClassifier(classifiers(), random_state=0)
+    for X, y in batches(14):
+        for ensemble in (there, here):
+            ensemble.partial_fit(X, y, classes=CLASSES)
+        np.testing.assert_array_equal(there.weights_, here.weights_)
+    np.testing.assert_array_equal(there.predict_proba(X), here.predict_proba(X))
+    assert [expert.name for expert in there.experts_] == [expert.name for expert in here.experts_]
+    assert any(expert.kind == "snapshot" for expert in there.experts_)
+    assert {len(seat.keys) > 0 for seat in workers._seats.values()} == {True}
+    assert len(workers._seats) == 2
+
+
+def test_a_regressor_on_frames_has_the_same_numbers_as_in_one_process(client):
+    pool = [
+        ("sgd", SGDRegressor(random_state=0)),
+        ("tree", DecisionTreeRegressor(max_depth=3, random_state=0)),
+        ("river", preprocessing.StandardScaler() | RiverRegression()),
+    ]
+    there = LongTermMemoryRegressor(DaskWorkers(client).experts(pool), random_state=0)
+    here = LongTermMemoryRegressor(pool, random_state=0)
+    rng = np.random.default_rng(0)
+    for _ in range(8):
+        X = pd.DataFrame(rng.normal(size=(60, 2)), columns=["a", "b"])
+        y = 3.0 * X["a"].to_numpy() + rng.normal(size=60)
+        for ensemble in (there, here):
+            ensemble.partial_fit(X, y)
+        np.testing.assert_array_equal(there.predict(X), here.predict(X))
+
+
+def test_weights_of_rows_bandit_feedback_and_mixed_pools_have_the_same_numbers(client):
+    pool = classifiers()[:2]
+    mixed = [*DaskWorkers(client).experts(pool[:1]), *DaskWorkers(client).experts(pool[1:]), ("sgd", SGDClassifier())]
+    settings = {"feedback": "bandit", "query": 2, "random_state": 0}
+    there = LongTermMemoryClassifier(mixed, **settings).set_params(sgd=SGDClassifier(random_state=0))
+    here = LongTermMemoryClassifier([*pool, ("sgd", SGDClassifier(random_state=0))], **settings)
+    weights = np.linspace(0.5, 2.0, 40)
+    for X, y in batches(6):
+        for ensemble in (there, here):
+            ensemble.partial_fit(X, y, classes=CLASSES, sample_weight=weights)
+        np.testing.assert_array_equal(there.weights_, here.weights_)
+    unweighted = LongTermMemoryClassifier(DaskWorkers(client).experts([("near", KNeighborsClassifier())]))
+    with pytest.raises(ValueError, match=r"expert 'near' .* takes no sample_weight"):
+        unweighted.partial_fit(X, y, classes=CLASSES, sample_weight=weights)
+
+
+def test_a_frozen_expert_takes_part_and_is_not_trained(client):
+    X, y = next(batches(1))
+    frozen = GaussianNB().fit(X, y)
+    pool = [("frozen", FrozenEstimator(frozen)), ("bayes", GaussianNB())]
+    there = trained(LongTermMemoryClassifier(DaskWorkers(client).experts(pool), random_state=0), 6)
+    here = trained(LongTermMemoryClassifier(pool, random_state=0), 6)
+    np.testing.assert_array_equal(there.predict_proba(X), here.predict_proba(X))
+    np.testing.assert_array_equal(there.named_estimators_["frozen"].fetch().theta_, frozen.theta_)
+
+
+def test_an_experts_own_error_is_the_same_as_in_one_process(client):
+    pool = [("bayes", GaussianNB()), ("refusing", Refusing())]
+    ensemble = trained(LongTermMemoryClassifier(DaskWorkers(client).experts(pool)))
+    X, y = next(batches(1))
+    X[0] = 1000.0
+    _, messages = heard(ensemble.partial_fit, X, y)
+    assert "expert 'refusing' could not learn and slept: ValueError: too large for me" in messages
+    strict = trained(LongTermMemoryClassifier(DaskWorkers(client).experts(pool), on_error="raise"))
+    before = strict.predict_proba(X)
+    with pytest.raises(ValueError, match="too large for me"):
+        strict.partial_fit(X, y)
+    np.testing.assert_array_equal(strict.predict_proba(X), before)
+
+
+def test_the_client_need_not_be_the_default_one(client):
+    settings = {"processes": False, "n_workers": 1, "threads_per_worker": 1, "dashboard_address": ":0"}
+    with distributed.Client(**settings, set_as_default=False) as other:
+        assert distributed.default_client() is client
+        workers = DaskWorkers(other)
+        trained(LongTermMemoryClassifier(workers.experts(classifiers()[:2]), memory=None))
+        assert workers._seats.keys() == other.nthreads().keys()
+
+
+# What is moved ---------------------------------------------------------------------------------------------------
+
+
+def test_a_worker_is_sent_a_batch_once_whatever_the_number_of_its_experts(client):
+    X, y = next(batches(1, n_rows=5000))
+    sent = {}
+    for n_experts in (2, 12):
+        workers = DaskWorkers(client)
+        pool = [(f"bayes{at}", GaussianNB()) for at in range(n_experts)]
+        ensemble = LongTermMemoryClassifier(workers.experts(pool), memory=None)
+        ensemble.partial_fit(X, y, classes=CLASSES)
+        before = workers.traffic
+        ensemble.partial_fit(X + 1.0, y)
+        sent[n_experts] = workers.traffic.sent - before.sent
+        assert workers.traffic.messages - before.messages == 4  # two workers predict, and learn
+    assert 2 * X.nbytes < sent[2] < 2 * (X.nbytes + 5000) + 4000
+    assert sent[12] - sent[2] < 10 * 200
+
+
+def test_predicting_and_then_learning_a_batch_sends_it_once_unless_it_was_changed(client):
+    workers = DaskWorkers(client)
+    there = trained(LongTermMemoryClassifier(workers.experts(classifiers()[:1]), memory=None, random_state=0))
+    here = trained(LongTermMemoryClassifier(classifiers()[:1], memory=None, random_state=0))
+    X, y = next(batches(1, seed=1, n_rows=5000))
+    before = workers.traffic.sent
+    there.predict(X)
+    first = workers.traffic.sent - before
+    assert first > X.nbytes
+    there.partial_fit(X, y)
+    assert workers.traffic.sent - before < first + 10_000
+    here.partial_fit(X, y)
+    X += 1.0  # in place: the worker must not take it for the same
+    np.testing.assert_array_equal(there.predict_proba(X), here.predict_proba(X))
+
+
+def test_models_stay_on_their_workers_and_dropped_ones_are_freed(client):
+    workers = DaskWorkers(client, checkpoint_every=1000)
+    memory = Snapshots(80, max_size=2, on_drift=False, merge=None)
+    ensemble = LongTermMemoryClassifier(workers.experts(classifiers()[:1]), memory=memory)
+    for X, y in batches(11):
+        ensemble.partial_fit(X, y, classes=CLASSES)
+    kinds = [expert.kind for expert in ensemble.experts_]
+    assert kinds == ["live", "young", "snapshot", "snapshot"]
+    assert len(models_on(workers)) == 4  # three snapshots and five young ones have gone
+    pool = [(f"{at}", GaussianNB()) for at in range(4)]
+    other = trained(LongTermMemoryClassifier(workers.experts(pool), memory=None))
+    del ensemble
+    gc.collect()
+    other.partial_fit(X, y)
+    assert len(models_on(workers)) == 4
+
+
+# Workers that are lost -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("in_folder", [False, True])
+def test_experts_of_a_killed_worker_sleep_and_are_restored_from_their_checkpoints(client, tmp_path, in_folder):
+    workers = DaskWorkers(client, checkpoint_every=4, folder=tmp_path if in_folder else None)
+    pool = [(f"bayes{at}", GaussianNB()) for at in range(4)]
+    ensemble = trained(LongTermMemoryClassifier(workers.experts(pool), memory=None), 7)
+    lost = ensemble.named_estimators_["bayes0"]
+    address = lost.remote.seat.address
+    lots = [name for name, expert in ensemble.named_estimators_.items() if expert.remote.seat.address == address]
+    assert len(lots) == 2
+    kill_worker_of(client, lost)
+    X, y = next(batches(1, seed=1))
+    _, messages = heard(ensemble.partial_fit, X, y)
+    assert [f"expert {name!r} could not predict and slept" in " ".join(messages) for name in lots] == [True, True]
+    assert len(messages) == 2
+    by_hand = GaussianNB()
+    for at, (rows, targets) in enumerate(batches(7)):
+        if at < 5:  # the first, and four more: what came after the checkpoint is lost
+            by_hand.partial_fit(rows, targets, CLASSES)
+    by_hand.partial_fit(X, y)
+    np.testing.assert_array_equal(lost.fetch().theta_, by_hand.theta_)
+    for rows, targets in batches(10, seed=2):
+        _, messages = heard(ensemble.partial_fit, rows, targets)
+        assert messages == []
+    assert min(ensemble.weights_) > 0.1
+    del ensemble, lost, _
+    gc.collect()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_worker_killed_while_it_learns_is_noticed_at_once(client, tmp_path):
+    pool = [("slow", Sluggish(str(tmp_path / "flag"), 20.0)), ("bayes", GaussianNB())]
+    ensemble = trained(LongTermMemoryClassifier(DaskWorkers(client).experts(pool), memory=None))
+    slow = ensemble.named_estimators_["slow"]
+    address = slow.remote.seat.address
+    pid = client.run(os.getpid, workers=[address])[address]
+    X, y = next(batches(1))
+    (tmp_path / "flag").touch()
+    timer = threading.Timer(0.3, os.kill, (pid, signal.SIGKILL))
+    timer.start()
+    began = time.monotonic()
+    try:
+        answer, messages = heard(ensemble.predict, X)
+    finally:
+        timer.join()
+        (tmp_path / "flag").unlink()
+    assert time.monotonic() - began < 10.0
+    assert len(answer) == len(X)
+    assert "expert 'slow' could not predict and slept: WorkerLost" in messages[0]
+    _, messages = heard(ensemble.partial_fit, X, y)
+    assert messages == []
+
+
+def test_snapshots_of_a_killed_worker_are_restored(client):
+    memory = Snapshots(80, on_drift=False, merge=None)
+    ensemble = LongTermMemoryClassifier(DaskWorkers(client).experts(classifiers()[:1]), memory=memory)
+    for X, y in batches(5):
+        ensemble.partial_fit(X, y, classes=CLASSES)
+    said = ensemble.transform(X)
+    kill_worker_of(client, ensemble.named_estimators_["bayes"])
+    names = list(ensemble.get_feature_names_out())
+    frozen = [at for at, name in enumerate(names) if "@80" in name or "@160" in name]
+    assert len(frozen) == 4
+    asleep, messages = heard(ensemble.transform, X)
+    assert np.isnan(asleep[:, frozen]).all()
+    assert any("(snapshot)" in message for message in messages)
+    again, messages = heard(ensemble.transform, X)
+    assert messages == []
+    np.testing.assert_array_equal(again[:, frozen], said[:, frozen])
+
+
+def test_without_workers_there_is_an_error_and_no_hanging(client):
+    workers = DaskWorkers(client, workers=["nobody"], timeout=0.2)
+    ensemble = LongTermMemoryClassifier(workers.experts(classifiers()))
+    X, y = next(batches(1))
+    with pytest.raises(TimeoutError, match="none of the workers"):
+        ensemble.partial_fit(X, y, classes=CLASSES)
+    assert not hasattr(ensemble, "_engine")
+
+
+def test_a_model_that_cannot_be_saved_goes_on_with_a_warning_and_so_do_the_others(client, tmp_path):
+    pool = [("locked", Locked()), ("bayes", GaussianNB()), ("other", GaussianNB())]
+    workers = DaskWorkers(client, workers=[next(iter(client.nthreads()))], folder=tmp_path)
+    there, messages = heard(trained, LongTermMemoryClassifier(workers.experts(pool), memory=None))
+    assert len(set(messages)) == 1
+    assert "has no new checkpoint" in messages[0]
+    assert "cannot pickle" in messages[0]
+    here = trained(LongTermMemoryClassifier(pool, memory=None))
+    np.testing.assert_array_equal(there.weights_, here.weights_)
+    with pytest.raises(TypeError, match="cannot pickle"):
+        there.named_estimators_["locked"].fetch()
+    assert there.named_estimators_["bayes"].fetch().class_count_.sum() == 120.0
+
+
+def test_a_client_that_is_closed_is_named(client):
+    with distributed.Client(client.scheduler.address, set_as_default=False) as other:
+        ensemble = trained(LongTermMemoryClassifier(DaskWorkers(other).experts(classifiers()[:1]), memory=None))
+    X, _ = next(batches(1))
+    with pytest.raises(ValueError, match=r"lost|closed"):
+        heard(ensemble.predict, X)
+    with pytest.raises(ValueError, match="the client of DaskWorkers is closed"):
+        heard(ensemble.predict, X)
+
+
+def test_a_worker_that_is_lost_before_it_gets_ready_is_left_out_at_once(client, monkeypatch):
+    workers = DaskWorkers(client)
+    monkeypatch.setattr(workers, "_addresses", lambda: {"tcp://127.0.0.1:9": 1, **client.nthreads()})
+    began = time.monotonic()
+    ensemble = trained(LongTermMemoryClassifier(workers.experts(classifiers()[:1]), memory=None))
+    assert time.monotonic() - began < 10.0
+    assert ensemble.named_estimators_["bayes"].remote.seat.address in client.nthreads()
+
+
+# Workers that are late -------------------------------------------------------------------------------------------
+
+
+def test_an_expert_that_takes_too_long_sleeps_until_it_has_ended(client, tmp_path):
+    pool = [("slow", Sluggish(str(tmp_path / "flag"), 4.0)), ("bayes", GaussianNB())]
+    ensemble = trained(LongTermMemoryClassifier(DaskWorkers(client, timeout=1.0).experts(pool), memory=None))
+    X, _ = next(batches(1))
+    (tmp_path / "flag").touch()
+    _, messages = heard(ensemble.predict, X)
+    (tmp_path / "flag").unlink()
+    assert messages == ["expert 'slow' could not predict and slept: TimeoutError: it has not answered within 1 s"]
+    _, messages = heard(ensemble.predict, X)
+    assert messages == [
+        "expert 'slow' could not predict and slept: TimeoutError: it is still busy with what it was asked before"
+    ]
+    time.sleep(3.5)
+    _, messages = heard(ensemble.predict, X)
+    assert messages == []
+
+
+def test_a_worker_that_does_not_answer_sleeps_and_comes_back(client, monkeypatch):
+    monkeypatch.setattr("ltm_sklearn.distributed._remote.ON_THE_WAY", 0.0)
+    pool = [("one", GaussianNB()), ("other", GaussianNB())]
+    ensemble = trained(LongTermMemoryClassifier(DaskWorkers(client, timeout=1.0).experts(pool), memory=None))
+    address = ensemble.named_estimators_["one"].remote.seat.address
+    pid = client.run(os.getpid, workers=[address])[address]
+    X, _ = next(batches(1))
+    before = ensemble.predict_proba(X)
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        _, messages = heard(ensemble.predict, X)
+        assert "does not answer" in messages[0]
+        began = time.monotonic()
+        heard(ensemble.predict, X)
+        assert time.monotonic() - began < 1.0  # it is not waited for again
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    deadline = time.monotonic() + 20.0
+    while heard(ensemble.predict, X)[1]:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    np.testing.assert_array_equal(ensemble.predict_proba(X), before)
+
+
+def test_threads_that_predict_at_once_get_the_same_answers(client):
+    ensemble = trained(LongTermMemoryClassifier(DaskWorkers(client).experts(classifiers()), memory=None))
+    questions = [X for X, _ in batches(4, seed=3)]
+    expected = [ensemble.predict_proba(X) for X in questions]
+    wrong = []
+
+    def ask(at):
+        for _ in range(5):
+            if not np.array_equal(ensemble.predict_proba(questions[at]), expected[at]):
+                wrong.append(at)
+
+    threads = [threading.Thread(target=ask, args=(at,)) for at in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+# Estimators of scikit-learn --------------------------------------------------------------------------------------
+
+
+def test_an_expert_on_a_worker_is_an_estimator(client):
+    workers = DaskWorkers(client)
+    (_, bayes), (_, forest), (_, labels), (_, river) = workers.experts(classifiers())
+    assert all(is_classifier(each) for each in (bayes, forest, labels, river))
+    assert is_regressor(OnWorker(SGDRegressor(), workers))
+    assert hasattr(forest, "predict_proba")
+    assert not hasattr(labels, "predict_proba")
+    assert hasattr(forest, "without_rows")
+    assert not hasattr(bayes, "without_rows")
+    copied = clone(forest).set_params(estimator__max_depth=2)
+    assert copied.workers is workers
+    assert copied.estimator is not forest.estimator
+    assert workers.experts([("gone", "drop")]) == [("gone", "drop")]
+
+
+def test_an_expert_on_a_worker_works_alone(client):
+    X, y = next(batches(1))
+    there, here = OnWorker(GaussianNB(), DaskWorkers(client)), GaussianNB().fit(X, y)
+    with pytest.raises(AttributeError, match="learned nothing"):
+        there.classes_  # noqa: B018
+    np.testing.assert_array_equal(there.fit(X, y).predict_proba(X), here.predict_proba(X))
+    np.testing.assert_array_equal(there.partial_fit(X, y).predict(X), here.partial_fit(X, y).predict(X))
+    assert there.classes_.tolist() == CLASSES
+    with pytest.raises(ValueError, match="expecting 3 features"):
+        there.predict(X[:, :2])
+
+
+def test_pickles_and_deep_copies_are_complete_and_go_on_alike(client):
+    ensemble = trained(LongTermMemoryClassifier(DaskWorkers(client).experts(classifiers()), random_state=0), 6)
+    others = [pickle.loads(pickle.dumps(ensemble)), copy.deepcopy(ensemble)]
+    for X, y in batches(4, seed=5):
+        ensemble.partial_fit(X, y)
+        for other in others:
+            np.testing.assert_array_equal(other.partial_fit(X, y).weights_, ensemble.weights_)
+    fresh = clone(ensemble)
+    assert not hasattr(fresh, "_engine")
+    np.testing.assert_array_equal(trained(fresh, 2).n_rounds_, 2)
+
+
+def test_what_cannot_be_fetched_is_pickled_as_last_saved(client):
+    ensemble = trained(LongTermMemoryClassifier(DaskWorkers(client).experts(classifiers()[:1]), memory=None))
+    expert = ensemble.named_estimators_["bayes"]
+    kill_worker_of(client, expert)
+    expert.workers.workers, expert.workers.timeout = ["nobody"], 0.1
+    with pytest.warns(ExpertWarning, match="saved as its last checkpoint has it"):
+        written = pickle.dumps(expert)
+    assert pickle.loads(written).remote.origin.class_count_.sum() == 40.0
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"checkpoint_every": 0}, "checkpoint_every=0"),
+        ({"timeout": 0.0}, "timeout=0.0"),
+        ({"timeout": None}, "timeout=None"),
+        ({"workers": "tcp://x"}, "workers='tcp://x'"),
+        ({"workers": []}, r"workers=\[\]"),
+    ],
+)
+def test_wrong_settings_are_named(settings, message):
+    with pytest.raises(ValueError, match=message):
+        DaskWorkers(**settings)
+
+
+def test_without_a_client_the_error_says_so(monkeypatch):
+    def none():
+        raise ValueError("no client")
+
+    monkeypatch.setattr(distributed, "get_client", none)
+    X, y = next(batches(1))
+    with pytest.raises(ValueError, match="no Dask client in force"):
+        OnWorker(GaussianNB(), DaskWorkers()).fit(X, y)

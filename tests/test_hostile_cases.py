@@ -1,0 +1,136 @@
+"""Single cases of hostile input that were once answered wrongly, and those that need many rows."""
+
+import resource
+
+import numpy as np
+import pytest
+from pools import ANY_SIZE, assert_distribution, for_each
+from sklearn.linear_model import LinearRegression, SGDRegressor
+from sklearn.naive_bayes import GaussianNB
+from sklearn.preprocessing import StandardScaler
+
+from ltm_sklearn import ExpertMixture, LongTermMemoryClassifier, LongTermMemoryRegressor
+from ltm_sklearn.bandits import Exp3
+from ltm_sklearn.ensemble import IncrementalPipeline, SlidingWindow
+from ltm_sklearn.experts import Squint
+from ltm_sklearn.streams import Led, RandomTree, led
+
+X = np.random.default_rng(0).normal(size=(10, 2))
+Y = X[:, 0]
+HUGE = np.array([10**400] * 10, dtype=object)
+
+
+def regressor():
+    return LongTermMemoryRegressor([("sgd", SGDRegressor(random_state=0))]).partial_fit(X, Y)
+
+
+def classifier():
+    return LongTermMemoryClassifier([("nb", GaussianNB())])
+
+
+def test_whole_numbers_beyond_all_floats_are_named():
+    with pytest.raises(ValueError, match="y has a number that is too large"):
+        regressor().partial_fit(X, HUGE)
+    with pytest.raises(ValueError, match="X has a number that is too large"):
+        regressor().predict(np.column_stack([HUGE, HUGE]))
+    with pytest.raises(ValueError, match="sample_weight has a number that is too large"):
+        regressor().partial_fit(X, Y, sample_weight=HUGE)
+    with pytest.raises(ValueError, match="y has a number that is too large"):
+        ExpertMixture().fit(X, HUGE)
+
+
+@pytest.mark.parametrize("dtype", ["timedelta64[s]", "datetime64[s]"])
+def test_dates_are_no_numbers(dtype):
+    with pytest.raises(ValueError, match="X must be numbers"):
+        regressor().partial_fit(X.astype("int64").astype(dtype), Y)
+
+
+def test_labels_of_several_kinds_are_named():
+    mixed = np.array(["a", 1] * 5, dtype=object)
+    with pytest.raises(ValueError, match="labels of one kind"):
+        classifier().partial_fit(X, mixed, classes=["a", 1, None])
+    with pytest.raises((ValueError, TypeError), match=r"y|label"):
+        classifier().fit(X, mixed)
+
+
+def test_no_labels_at_all_are_named():
+    with pytest.raises(ValueError, match=r"y has none|0 sample"):
+        classifier().fit(X[:0], np.array([]))
+
+
+@pytest.mark.parametrize(("ids", "message"), [(3, "ids=3 must be a sequence"), ([[1]] * 10, "is not hashable")])
+def test_ids_that_are_none_are_named(ids, message):
+    model = regressor()
+    with pytest.raises(ValueError, match=message):
+        model.issue(X, ids)
+    with pytest.raises(ValueError, match=message):
+        model.learn(ids, Y)
+
+
+def test_pipeline_whose_last_step_refuses_has_learned_nothing():
+    model = IncrementalPipeline([("scale", StandardScaler()), ("sgd", SGDRegressor())]).partial_fit(X, Y)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        model.partial_fit(X + 100.0, Y[:-1])
+    assert model["scale"].n_samples_seen_ == 10
+
+
+def test_window_that_cannot_be_fitted_anew_has_its_old_rows():
+    model = SlidingWindow(LinearRegression()).fit(X, Y)
+    before = model.predict(X)
+    with pytest.raises(ValueError, match="Expected 2D array"):
+        model.fit(np.nan, Y)
+    np.testing.assert_array_equal(model.predict(X), before)
+
+
+def test_counts_beyond_reason_are_errors_and_no_hang():
+    with pytest.raises(ValueError, match="n_concepts"):
+        led(2**63)
+    with pytest.raises(ValueError, match="depth"):
+        RandomTree(depth=2**63)
+    with pytest.raises(ValueError, match="n_seeds"):
+        Exp3().run(np.zeros((2, 2)), n_seeds=2**63)
+    with pytest.raises(ValueError, match="seed"):
+        Led(seed=np.nan)
+
+
+# What needs many rows or classes ------------------------------------------------------------------------------------
+
+
+def test_a_label_that_is_none_of_a_million_is_named_in_a_short_message():
+    labels = np.arange(1_000_000)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(ValueError, match=r"label .*-1.* of row 0 is not among .* and 999,980 more") as error:
+        classifier().partial_fit(X[:1], [-1], classes=labels)
+    assert len(str(error.value)) < 1000
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 300_000  # KiB
+
+
+def chase(algorithm, n_rounds, scale, sleeping):
+    """Losses to whoever has the largest weight; returns what the mixture lost beyond the best expert."""
+    rng = np.random.default_rng(0)
+    mixture, experts = 0.0, np.zeros(4)
+    for _ in range(n_rounds):
+        weights = algorithm.weights(4)
+        assert_distribution(weights)
+        losses = np.zeros(4)
+        losses[weights.argmax()] = scale
+        mixture += weights @ losses
+        experts += losses
+        if sleeping and rng.random() < 0.3:
+            losses[rng.integers(4)] = np.nan
+        algorithm.update(losses)
+    return mixture - experts.min()
+
+
+@for_each(ANY_SIZE)
+@pytest.mark.parametrize("scale", [1.0, 1e-300, 5e-324])
+def test_losses_that_chase_the_weights_leave_a_distribution(make, scale):
+    chase(make(), 40, scale, sleeping=True)
+
+
+def test_losses_that_chase_the_weights_stay_within_the_bound():
+    n_rounds = 2000
+    regret = chase(Squint(), n_rounds, 1.0, sleeping=False)
+    # Koolen and van Erven (2015), Theorem 4, with V <= T and a uniform prior over four experts
+    inner = np.log(4.0) + np.log(0.5 + np.log(n_rounds + 1.0))
+    assert regret <= np.sqrt(2.0 * n_rounds) * (1.0 + np.sqrt(2.0 * inner)) + 5.0 * inner

@@ -1,0 +1,78 @@
+"""Hostile input through every public entry: borne, or refused with a message and nothing changed.
+
+``tests/slow/hostile.py`` tries as many as it is told to.
+"""
+
+import importlib
+
+import pytest
+
+pytest.importorskip("river")
+pytest.importorskip("sktime")
+
+import hostile_entries
+import hostile_models
+from hostile_values import Spoiler
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from test_public_names import PUBLIC
+
+ENTRIES = hostile_entries.ENTRIES | hostile_models.ENTRIES
+
+#: Public names that have no entry, and why.
+WITHOUT_INPUT = {
+    "ltm_sklearn.__version__": "a text",
+    "ltm_sklearn.show_versions": "takes nothing",
+    "ltm_sklearn.bandits.BanditAlgorithm": "abstract; tests/test_plugins.py has rules of one's own",
+    "ltm_sklearn.experts.ExpertAlgorithm": "abstract; tests/test_plugins.py has rules of one's own",
+    "ltm_sklearn.losses.RegressionLoss": "a protocol",
+    "ltm_sklearn.losses.LOSSES": "a table of names",
+    "ltm_sklearn.memory.DriftDetector": "a protocol",
+    "ltm_sklearn.ensemble.ExpertSummary": "a result",
+    "ltm_sklearn.ensemble.ExpertWarning": "a warning",
+    "ltm_sklearn.evaluation.Difference": "a result",
+    "ltm_sklearn.evaluation.PrequentialResult": "a result; has no entry of its own yet",
+    "ltm_sklearn.evaluation.PrequentialDisplay": "a picture of a result",
+    "ltm_sklearn.evaluation.oracles": "a module",
+    "ltm_sklearn.evaluation.oracles.ExpertSequence": "a result",
+    "ltm_sklearn.evaluation.oracles.MemoryCurve": "a result",
+    "ltm_sklearn.evaluation.oracles.Oracle": "a result",
+    "ltm_sklearn.evaluation.oracles.SequenceAmong": "a result",
+    "ltm_sklearn.display.LiveDisplay": "reads a log; has no entry of its own yet",
+    "ltm_sklearn.display.MemoryCurveDisplay": "a picture of a result",
+    "ltm_sklearn.distributed.DaskWorkers": "holds no rows; wrong ones are in tests/test_dask_experts.py",
+    "ltm_sklearn.distributed.OnWorker": "hands rows on to an estimator; tests/test_dask_experts.py",
+    "ltm_sklearn.distributed.PanelMixture": "hands rows on to ExpertMixture; wrong frames are in tests/test_panels.py",
+    "ltm_sklearn.persistence.Checkpoint": "folders and files that are wrong are in tests/test_checkpoint.py",
+    "ltm_sklearn.persistence.CheckpointWarning": "a warning",
+    "ltm_sklearn.persistence.load": "damaged and crafted files are in tests/test_persistence_files.py",
+    "ltm_sklearn.persistence.save": "what cannot be saved is in tests/test_persistence_files.py",
+    "ltm_sklearn.streams.Batch": "a named tuple",
+    "ltm_sklearn.streams.Segment": "a named tuple",
+}
+
+
+def same_thing(name):
+    module, _, attribute = name.rpartition(".")
+    return getattr(importlib.import_module(module), attribute)
+
+
+def test_every_public_name_has_an_entry_or_a_reason():
+    names = [f"{module}.{name}" for module, public in PUBLIC.items() for name in public.split()]
+    entered = {name.partition(" (")[0] for name in ENTRIES}
+    things = [same_thing(name) for name in entered]
+    missing = [name for name in names if name not in WITHOUT_INPUT and not any(same_thing(name) is t for t in things)]
+    assert missing == []
+    assert not entered & WITHOUT_INPUT.keys()
+
+
+#: Of each public name one entry; the others, of the same classes with other parameters, are for the slow run.
+FIRST = {name.partition(" (")[0]: name for name in reversed(ENTRIES)}
+WAYS = [(name, call) for name in reversed(FIRST.values()) for call in ENTRIES[name].calls]
+
+
+@pytest.mark.parametrize(("name", "call"), WAYS, ids=[f"{name} {call}" for name, call in WAYS])
+@settings(max_examples=2, deadline=None, derandomize=True, database=None, suppress_health_check=[*HealthCheck])
+@given(data=st.data())
+def test_hostile_input_is_borne_or_refused(name, call, data):
+    ENTRIES[name].endure(call, Spoiler(data.draw))

@@ -1,0 +1,482 @@
+"""Panels of series in buckets: same numbers as in one mixture, state that survives, errors that help."""
+
+import json
+import signal
+import subprocess
+import sys
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from panels import assert_same_numbers, in_memory, in_three, own_loss, panel_frame
+from sklearn.exceptions import NotFittedError
+
+from ltm_sklearn import ExpertMixture
+from ltm_sklearn.distributed import PanelMixture
+from ltm_sklearn.distributed._bucket_work import Work
+from ltm_sklearn.distributed._buckets import bucket_of, buckets_of
+
+N_BUCKETS = 3
+
+
+def panel_in(folder, n_buckets=N_BUCKETS, target="y", keep=2, **parameters):
+    mixture = ExpertMixture(**{"series": "shop", "time": "day", **parameters})
+    return PanelMixture(mixture, folder, n_buckets=n_buckets, target=target, keep=keep)
+
+
+def files_in(folder):
+    return {path.relative_to(folder): path.read_bytes() for path in Path(folder).rglob("*") if path.is_file()}
+
+
+# Numbers --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {},
+        {"loss": "absolute", "bias": True},
+        {"lag": 2, "block": 2},
+        {"loss": own_loss},
+        {"group": "weekday", "gradient": False},
+    ],
+    ids=lambda parameters: " ".join(parameters) or "default",
+)
+@pytest.mark.parametrize("kind", [lambda rows: rows, pl.from_pandas], ids=["pandas", "polars"])
+def test_the_numbers_are_those_of_one_mixture_in_memory(kind, parameters, tmp_path):
+    first, second, last = in_three(panel_frame())
+    panel_in(tmp_path, **parameters).partial_fit(kind(first))
+    panel = panel_in(tmp_path, **parameters)  # which has only the folder
+    panel.partial_fit(kind(second.sample(frac=1.0, random_state=0)))
+    said = panel.predict(kind(last))
+    assert type(said) is type(kind(last))
+    said = said if isinstance(said, pd.DataFrame) else said.to_pandas()
+    np.testing.assert_array_equal(said["shop"], last["shop"])
+    mixture = in_memory(parameters, first, second)
+    if "group" in parameters:
+        np.testing.assert_array_equal(said["mixture"], mixture.predict(last.drop(columns="y")))
+        assert list(panel.weights().columns) == ["shop", "weekday", *mixture.experts_]
+    else:
+        assert_same_numbers(panel, said, mixture, last)
+
+
+def test_quantiles_have_a_column_each(tmp_path):
+    rows = panel_frame(n_series=6)
+    levels = [0.1, 0.5, 0.975]
+    panel = panel_in(tmp_path, quantiles=levels, bias=True).partial_fit(rows)
+    said = panel.predict(rows.drop(columns="y"))
+    assert list(said.columns) == ["shop", "day", "mixture_q10", "mixture_q50", "mixture_q97_5"]
+    mixture = in_memory({"quantiles": levels, "bias": True}, rows)
+    np.testing.assert_array_equal(said.iloc[:, 2:], mixture.predict(rows.drop(columns="y")))
+    assert set(panel.weights()["quantile"]) == set(levels)
+
+
+def test_a_bucket_without_rows_meets_new_experts_as_the_others_do(tmp_path):
+    first, second, last = in_three(panel_frame())
+    shops = second["shop"].unique()
+    alone = second[second["shop"] == shops[0]].assign(latecomer=0.5)  # all others meet the newcomer and it later
+    rest = second[second["shop"] != shops[0]].drop(columns="newcomer")
+    prior = {f"model {at}": 0.1 * (at + 1) for at in range(4)}
+    new = last.assign(shop="new shop").drop_duplicates("day")
+    panel = panel_in(tmp_path, prior=prior)
+    for rows in (first, alone, rest, new):
+        panel.partial_fit(rows)
+    mixture = in_memory({"prior": prior}, first, alone, rest, new)
+    assert_same_numbers(panel, panel.predict(last), mixture, last)
+
+
+def test_rows_of_pandas_keep_their_index_and_order(tmp_path):
+    first, _, last = in_three(panel_frame())
+    panel = panel_in(tmp_path).partial_fit(first)
+    shuffled = last.sample(frac=1.0, random_state=0)
+    said = panel.predict(shuffled)
+    pd.testing.assert_index_equal(said.index, shuffled.index)
+    pd.testing.assert_frame_equal(said.loc[last.index], panel.predict(last), check_exact=True)
+
+
+def test_without_times_rows_of_pandas_are_learned_in_their_order(tmp_path):
+    rows = panel_frame(n_series=5).drop(columns="day")
+    panel = panel_in(tmp_path, time=None).partial_fit(rows)
+    mixture = ExpertMixture(series="shop").partial_fit(rows.drop(columns="y"), rows["y"])
+    np.testing.assert_array_equal(panel.predict(rows)["mixture"], mixture.predict(rows.drop(columns="y")))
+
+
+def test_numbers_of_numpy_and_texts_of_any_kind_will_do(tmp_path):
+    rows = panel_frame(n_series=4)
+    rows = rows.assign(shop=rows["shop"] + "é\0")
+    panel = panel_in(tmp_path, n_buckets=np.int64(2)).partial_fit(rows)
+    again = panel_in(tmp_path, n_buckets=2)
+    assert again.n_series_ == 4
+    assert set(again.weights()["shop"]) == set(rows["shop"])
+    assert panel.predict(rows)["mixture"].notna().all()
+
+
+def test_a_series_that_is_new_gets_the_prior(tmp_path):
+    first, _, last = in_three(panel_frame(n_series=3))
+    panel = panel_in(tmp_path).partial_fit(first)
+    unknown = last.assign(shop=[f"unknown-{at}" for at in range(len(last))]).dropna().drop(columns="newcomer")
+    plain = unknown[[f"model {at}" for at in range(4)]].mean(axis=1)
+    np.testing.assert_allclose(panel.predict(unknown)["mixture"], plain, rtol=1e-12)
+
+
+def test_the_mixture_of_a_series_can_be_looked_at(tmp_path):
+    rows = panel_frame(n_series=20)
+    panel = panel_in(tmp_path, record=50).partial_fit(rows)
+    mixture = panel.mixture_of("shop-3")
+    np.testing.assert_array_equal(mixture.trace("shop-3").targets.ravel(), rows.loc[rows["shop"] == "shop-3", "y"])
+    with pytest.raises(ValueError, match="no series 'shop-99'"):
+        panel.mixture_of("shop-99")
+    with pytest.raises(ValueError, match=r"series=1\.5 is neither"):
+        panel.mixture_of(1.5)
+
+
+# Buckets --------------------------------------------------------------------------------------------------------------
+
+
+def test_the_bucket_of_a_name_never_changes():
+    names = ("a", "shop-17", "Größe", 5, "5", -3)
+    assert [bucket_of(name, 1000) for name in names] == [907, 369, 813, 566, 566, 214]
+
+
+@pytest.mark.parametrize("dtype", ["int64", "int32", "Int64", "int64[pyarrow]"])
+def test_whole_numbers_of_any_type_are_in_the_same_buckets(dtype):
+    names = pd.Series([3, -7, 3, 12345678], dtype=dtype)
+    assert buckets_of(names, 64).tolist() == [bucket_of(name, 64) for name in (3, -7, 3, 12345678)]
+
+
+@pytest.mark.parametrize("dtype", [object, "string", "string[pyarrow]", "category"])
+def test_texts_of_any_type_are_in_the_same_buckets(dtype):
+    names = pd.Series(["a", "b", "a"], dtype=dtype)
+    assert buckets_of(names, 64).tolist() == [bucket_of(name, 64) for name in "aba"]
+
+
+def test_buckets_are_filled_evenly():
+    counts = np.bincount(buckets_of(pd.Series([f"store_{at:06d}" for at in range(64_000)]), 64), minlength=64)
+    assert counts.min() > 800
+    assert counts.max() < 1200
+
+
+# State ----------------------------------------------------------------------------------------------------------------
+
+
+def test_a_bucket_without_rows_is_not_written_again(tmp_path):
+    first, second, _ = in_three(panel_frame())
+    panel = panel_in(tmp_path).partial_fit(first)
+    before = set(files_in(tmp_path / "buckets"))
+    panel.partial_fit(second[second["shop"] == "shop-0"])
+    new = set(files_in(tmp_path / "buckets")) - before
+    assert {int(path.name[:6]) for path in new} == {bucket_of("shop-0", N_BUCKETS)}
+    assert panel.generation_ == 2
+
+
+@pytest.mark.parametrize("keep", [1, 2, 3])
+def test_so_many_generations_are_kept(keep, tmp_path):
+    rows = panel_frame(n_times=5)
+    panel = panel_in(tmp_path, keep=keep)
+    for _, of_day in rows.groupby("day"):
+        panel.partial_fit(of_day)
+    assert panel._generations.numbers() == list(range(6 - keep, 6))
+    assert len(list((tmp_path / "buckets").iterdir())) == keep * N_BUCKETS
+
+
+def test_a_call_that_is_broken_off_changes_nothing(tmp_path, monkeypatch):
+    first, second, last = in_three(panel_frame())
+    panel = panel_in(tmp_path).partial_fit(first)
+    before = files_in(tmp_path)
+    learn, learned = Work.learn, []
+
+    def broken_off(work, bucket, rows):
+        if len(learned) == 2:
+            raise KeyboardInterrupt
+        learned.append(bucket)
+        return learn(work, bucket, rows)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Work, "learn", broken_off)
+        with pytest.raises(KeyboardInterrupt):
+            panel.partial_fit(second)
+    assert files_in(tmp_path) == before
+    panel.partial_fit(second)
+    assert_same_numbers(panel, panel.predict(last), in_memory({}, first, second), last)
+
+
+KILLED = """
+import os, signal, sys
+import pandas as pd
+from ltm_sklearn import ExpertMixture
+from ltm_sklearn.distributed import PanelMixture
+from ltm_sklearn.distributed._bucket_work import Work
+
+learn, learned = Work.learn, []
+
+def killed(work, bucket, rows):
+    learned.append(learn(work, bucket, rows))
+    if len(learned) == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return learned[-1]
+
+Work.learn = killed
+mixture = ExpertMixture(series="shop", time="day")
+PanelMixture(mixture, sys.argv[1], n_buckets=int(sys.argv[2])).partial_fit(pd.read_pickle(sys.argv[3]))
+"""
+
+
+def test_a_process_that_is_killed_leaves_the_generation_before(tmp_path):
+    first, second, last = in_three(panel_frame())
+    state, rows = tmp_path / "state", tmp_path / "rows.pickle"
+    panel = panel_in(state).partial_fit(first)
+    before = files_in(state)
+    second.to_pickle(rows)
+    run = subprocess.run([sys.executable, "-c", KILLED, str(state), str(N_BUCKETS), str(rows)], cwd=tmp_path)
+    assert run.returncode == -signal.SIGKILL
+    left = files_in(state)
+    assert len(left) == len(before) + 2
+    assert left.items() >= before.items()
+    panel.partial_fit(second)
+    assert_same_numbers(panel, panel.predict(last), in_memory({}, first, second), last)
+    assert len(list((state / "buckets").iterdir())) == 2 * N_BUCKETS
+
+
+def test_a_task_that_is_run_again_writes_the_same(tmp_path, monkeypatch):
+    first, second, last = in_three(panel_frame())
+    learn = Work.learn
+
+    def twice(work, bucket, rows):
+        report = learn(work, bucket, rows)
+        assert learn(work, bucket, rows) == report
+        return report
+
+    monkeypatch.setattr(Work, "learn", twice)
+    panel = panel_in(tmp_path).partial_fit(first).partial_fit(second)
+    assert_same_numbers(panel, panel.predict(last), in_memory({}, first, second), last)
+
+
+def test_two_processes_that_learn_at_once_are_told(tmp_path, monkeypatch):
+    first, second, last = in_three(panel_frame())
+    panel = panel_in(tmp_path).partial_fit(first)
+    learn, calls = Work.learn, []
+
+    def with_another(work, bucket, rows):
+        calls.append(bucket)
+        if len(calls) == 1:
+            panel_in(tmp_path, keep=1).partial_fit(second)  # which removes what the other goes on from
+        return learn(work, bucket, rows)
+
+    monkeypatch.setattr(Work, "learn", with_another)
+    with pytest.raises(RuntimeError, match="another process has learned"):
+        panel.partial_fit(second)
+    assert panel.generation_ == 2
+    assert_same_numbers(panel, panel.predict(last), in_memory({}, first, second), last)
+
+
+def test_a_call_that_fails_leaves_alone_what_another_process_writes(tmp_path, monkeypatch):
+    first, second, last = in_three(panel_frame())
+    panel = panel_in(tmp_path).partial_fit(first)
+    learn, calls = Work.learn, []
+
+    def with_another(work, bucket, rows):
+        report = learn(work, bucket, rows)
+        calls.append(bucket)
+        if len(calls) == 2:  # when two buckets are written, which do not count yet
+            with pytest.raises(ValueError, match="infinite"):
+                panel_in(tmp_path).partial_fit(changed(second, "newcomer", np.inf))
+        return report
+
+    monkeypatch.setattr(Work, "learn", with_another)
+    panel.partial_fit(second)
+    assert_same_numbers(panel, panel.predict(last), in_memory({}, first, second), last)
+
+
+def test_of_processes_that_end_at_the_same_moment_one_has_learned(tmp_path):
+    generations = panel_in(tmp_path).partial_fit(panel_frame(n_series=2))._generations
+    at_once, outcomes = threading.Barrier(4), []
+
+    def add(last):
+        at_once.wait()
+        try:
+            generations.add(replace(last, number=last.number + 1))
+            outcomes.append("added")
+        except RuntimeError:
+            outcomes.append("too late")
+
+    for _ in range(10):
+        threads = [threading.Thread(target=add, args=(generations.read(),)) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert outcomes.count("added") == 10
+    assert outcomes.count("too late") == 30
+    assert generations.read().number == 11
+    assert {path.name[:11] for path in tmp_path.iterdir()} == {"buckets", "generation-"}
+
+
+def test_tidying_up_leaves_alone_who_has_begun_after_the_call(tmp_path):
+    first, second, _ = in_three(panel_frame())
+    panel = panel_in(tmp_path).partial_fit(first)
+    work = replace(panel._work(), call="another")
+    assert work.learn(0, second[buckets_of(second["shop"], N_BUCKETS) == 0]).error == ""
+    written = files_in(tmp_path)
+    panel._generations.tidy(1, 1)
+    assert files_in(tmp_path) == written
+    panel.partial_fit(second)  # which was faster
+    assert work.new_file(0) not in {path.name for path in files_in(tmp_path)}
+
+
+def test_one_may_read_while_another_learns(tmp_path):
+    days = [of_day for _, of_day in panel_frame(n_series=4, n_times=12).groupby("day")]
+    panel, numbers, errors = panel_in(tmp_path, keep=1).partial_fit(days[0]), [], []
+    done = threading.Event()
+
+    def read():
+        while not done.is_set():
+            try:
+                numbers.append(panel_in(tmp_path, keep=1).generation_)
+            except Exception as error:
+                errors.append(error)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    for rows in days[1:]:
+        panel.partial_fit(rows)
+    done.set()
+    reader.join()
+    assert errors == []
+    assert numbers == sorted(numbers)
+
+
+def test_predicting_from_a_generation_that_is_gone_says_so(tmp_path):
+    rows = panel_frame(n_times=5)
+    days = [of_day for _, of_day in rows.groupby("day")]
+    panel = panel_in(tmp_path).partial_fit(days[0])
+    work = panel._work()  # what a cluster has been given, and has not begun with
+    said = work.predict(0, days[1][days[1]["shop"].map(lambda name: bucket_of(name, N_BUCKETS)) == 0])
+    panel.partial_fit(days[1])
+    still = work.predict(0, days[1][days[1]["shop"].map(lambda name: bucket_of(name, N_BUCKETS)) == 0])
+    np.testing.assert_array_equal(said, still)
+    panel.partial_fit(days[2])
+    with pytest.raises(ValueError, match="generation 1 with it"):
+        work.predict(0, days[1])
+
+
+# Errors ---------------------------------------------------------------------------------------------------------------
+
+
+def changed(rows, column, value):
+    return rows.assign(**{column: rows[column].astype(object).where(np.arange(len(rows)) != 7, value)})
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (lambda rows: changed(rows, "model 1", np.inf), r"series 'shop-7' \(bucket \d\): column 'model 1' is infinite"),
+        (lambda rows: changed(rows, "y", np.nan), r"series 'shop-7' .*y contains NaN in row 0"),
+        (lambda rows: changed(rows, "model 1", "much"), r"series 'shop-7' .*'model 1' is not numeric"),
+        (lambda rows: changed(rows, "shop", None), r"column 'shop' \(series=\): None is neither text"),
+        (lambda rows: changed(rows, "shop", 1.5), r"column 'shop' \(series=\): 1.5 is neither text"),
+        (lambda rows: changed(rows, "day", pd.NaT), "has no time in row"),
+        (lambda rows: pd.concat([rows, rows[7:8]]), r"series 'shop-7' .*is there twice"),
+        (lambda rows: rows.assign(day=rows["day"] - pd.Timedelta("99D")), "was there before, in an earlier call"),
+        (lambda rows: rows.assign(day=np.arange(len(rows))), r"series 'shop-\d' .*cannot be compared with 2026-01-03"),
+        (lambda rows: rows.drop(columns="shop"), r"no column 'shop' \(series=\)"),
+        (lambda rows: rows.drop(columns="day"), r"no column 'day' \(time=\)"),
+        (lambda rows: rows.drop(columns="y"), r"no column 'y' \(target=\)"),
+        (lambda rows: rows.rename(columns={"model 1": 1}), "named by text; there is 1"),
+        (lambda rows: pd.concat([rows, rows["y"]], axis=1), "two columns 'y'"),
+        (lambda rows: rows[:0], "the frame has no rows"),
+        (lambda rows: rows.to_dict(), "a frame of pandas, Polars, Dask, Ray or Spark is needed"),
+        (lambda rows: pl.from_pandas(rows).lazy(), "a frame of pandas, Polars, Dask, Ray or Spark is needed"),
+    ],
+)
+def test_wrong_rows_are_named_and_nothing_is_learned(wrong, message, tmp_path):
+    first, second, _ = in_three(panel_frame())
+    panel = panel_in(tmp_path).partial_fit(first)
+    before = files_in(tmp_path)
+    with pytest.raises(ValueError, match=message):
+        panel.partial_fit(wrong(second))
+    assert files_in(tmp_path) == before
+
+
+def test_a_wrong_first_call_leaves_no_panel(tmp_path):
+    panel = panel_in(tmp_path)
+    with pytest.raises(ValueError, match="infinite"):
+        panel.partial_fit(changed(panel_frame(), "model 1", np.inf))
+    assert files_in(tmp_path) == {}
+    with pytest.raises(NotFittedError, match="no panel in"):
+        panel.predict(panel_frame())
+    with pytest.raises(ValueError, match="no column of forecasts"):
+        panel.partial_fit(panel_frame()[["shop", "day", "y"]])
+
+
+def test_wrong_rows_to_predict_are_named(tmp_path):
+    first, _, last = in_three(panel_frame())
+    panel = panel_in(tmp_path).partial_fit(first)
+    with pytest.raises(ValueError, match=r"bucket \d, of series 'shop-.*'model 1' is infinite"):
+        panel.predict(changed(last, "model 1", np.inf))
+    with pytest.raises(ValueError, match="None is neither text"):
+        panel.predict(changed(last, "shop", None))
+    with pytest.raises(ValueError, match="no column 'shop'"):
+        panel.predict(last.drop(columns="shop"))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"series": None}, "the mixture needs series="),
+        ({"lag": -1}, "lag=-1"),
+        ({"target": "day"}, "target='day' must be"),
+        ({"n_buckets": 0}, "n_buckets=0"),
+        ({"keep": 0}, "keep=0"),
+        ({"n_buckets": 8}, "has n_buckets=3, not 8"),
+        ({"target": "z"}, "has target='y', not 'z'"),
+        ({"loss": "absolute"}, "have loss='squared', not 'absolute'"),
+    ],
+)
+def test_wrong_parameters_are_named(parameters, message, tmp_path):
+    rows = panel_frame(n_series=5)
+    panel_in(tmp_path).partial_fit(rows)
+    with pytest.raises(ValueError, match=message):
+        panel_in(tmp_path, **parameters).partial_fit(rows)
+
+
+def test_only_mixtures_are_put_into_panels(tmp_path):
+    with pytest.raises(ValueError, match="must be an ExpertMixture"):
+        PanelMixture("mixture", tmp_path).partial_fit(panel_frame())
+
+
+@pytest.mark.parametrize("content", ["", "{}", '{"format": 99}', "[]"])
+def test_a_file_that_is_no_generation_is_named(content, tmp_path):
+    panel = panel_in(tmp_path).partial_fit(panel_frame(n_series=5))
+    (tmp_path / "generation-00000001.json").write_text(content)
+    with pytest.raises(ValueError, match=r"generation-00000001\.json is not the state of a panel"):
+        panel.predict(panel_frame(n_series=5))
+
+
+def test_what_is_written_about_a_generation_can_be_read_by_anybody(tmp_path):
+    panel_in(tmp_path).partial_fit(panel_frame(n_series=5))
+    content = json.loads((tmp_path / "generation-00000001.json").read_text())
+    assert content["experts"] == [f"model {at}" for at in range(4)]
+    assert sum(content["n_series"].values()) == 5
+
+
+@pytest.mark.parametrize("missing", ["pandas", "pyarrow"])
+def test_frames_of_polars_name_the_extra(missing, tmp_path, monkeypatch):
+    rows = pl.from_pandas(panel_frame(n_series=2))
+    monkeypatch.setitem(sys.modules, missing, None)
+    with pytest.raises(ImportError, match=rf"need {missing}: pip install 'ltm_sklearn\[arrow\]'"):
+        panel_in(tmp_path).partial_fit(rows)
+
+
+def test_frames_of_clusters_name_the_extra(tmp_path, monkeypatch):
+    class DataFrame:
+        columns = ("shop",)
+
+    DataFrame.__module__ = "dask.dataframe"
+    monkeypatch.setitem(sys.modules, "fugue", None)
+    monkeypatch.setitem(sys.modules, "fugue.api", None)
+    with pytest.raises(ImportError, match=r"ltm_sklearn\[dask,fugue\]"):
+        panel_in(tmp_path).partial_fit(DataFrame())
