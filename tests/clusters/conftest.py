@@ -2,7 +2,7 @@
 
 import os
 import sys
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from types import SimpleNamespace
 
 import psutil
@@ -83,6 +83,7 @@ def spark_cluster():
 
 
 @pytest.fixture(scope="session", params=[dask_cluster, ray_cluster, spark_cluster], ids=["dask", "ray", "spark"])
-def cluster(request):
-    with request.param() as started:
+def cluster(request, tmp_path_factory):
+    # Workers look for packages in the folder in which the cluster was started; the root has the uncompiled sources.
+    with chdir(tmp_path_factory.mktemp("started-in")), request.param() as started:
         yield started
