@@ -21,7 +21,7 @@ from ._combining import guessed, plain_mean, tamed
 from ._drawing import verdict_of
 from ._failures import Failures, NoAnswer
 from ._history import History, Record
-from ._limited import Hurried, attempts_within, learn_apart, still_busy, take_back
+from ._limited import Call, Hurried, attempts_within, learn_apart, still_busy, take_back, undo_late
 from ._log_file import LogFile
 from ._models import Expert, Models
 from ._round import Issued, Report, Settled, mean_numbers
@@ -96,9 +96,10 @@ class Engine:
         self.n_rows = 0
         self.row: Any = None  #: the compiled round of one row, where there is one
         self.row_from = 0  #: the round from which on there may be one
+        self.late: list[Call] = []  #: that the memory has made
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "row": None}
+        return {**self.__dict__, "row": None, "late": []}
 
     # The pool ----------------------------------------------------------------------------------------------------
 
@@ -265,7 +266,6 @@ class Engine:
         n_rows = len(targets)
         if self.time_limit is not None:
             take_back(self.experts, self.n_rows)
-            X, y = copy.deepcopy((X, y))  # those who are late may read them when the caller has others there
         n_rounds = n_rows if self.each_row else 1
         row_weights = np.ones(n_rows) if sample_weight is None else sample_weight / sample_weight.max()
         said_now = issued is None
@@ -297,7 +297,12 @@ class Engine:
         if recorded and self.each_row and said_now:
             mixture = settled.mixture
             lost = mean_loss(mixture)
-        trained, passing = self._train(X, y, models, n_jobs, issued)
+        learners = [expert for expert in self.experts if expert.learns and not expert.busy]
+        try:
+            trained, passing = self._train(learners, X, y, models, n_jobs, issued)
+        except BaseException:
+            undo_late(learners)
+            raise
         reports = issued.reports + trained
         self.score, self.weighting = score, weighting
         if self.row is not None:  # it did not do this round: it may do the next ones no better
@@ -350,7 +355,7 @@ class Engine:
         """Let the memory do what is due after a round."""
         assert self.memory is not None
         if self.time_limit is not None:
-            models = Hurried(models, self.time_limit)
+            models = Hurried(models, self.time_limit, self.late)
         try:
             self.memory.after_round(self, models, self.score, X, targets, told)
         except Exception as error:  # the round itself is complete: no reason to raise it
@@ -381,10 +386,9 @@ class Engine:
             self.memory.follow(self)
 
     def _train(
-        self, X: Any, y: Any, models: Models, n_jobs: int | None, issued: Issued
+        self, learners: list[Expert], X: Any, y: Any, models: Models, n_jobs: int | None, issued: Issued
     ) -> tuple[list[Report], Failure | None]:
         """Train the learners; returns which of them failed, and an exit or an interrupt to raise in the end."""
-        learners = [expert for expert in self.experts if expert.learns and not expert.busy]
         nobody = not issued.awake.any()
         # then an error may yet be raised, and must change nothing; within a time limit all learn apart
         copies = self.time_limit is None and (self.failures.raises or nobody)

@@ -21,7 +21,7 @@ from sklearn import config_context, get_config
 from ._attempts import Failure, attempt_to_learn, words_of
 from ._events import logger
 from ._models import Expert, Models
-from ._turns import inside_a_round
+from ._turns import inside_a_round, leave_behind
 
 
 class LateAnswer(TimeoutError):
@@ -42,7 +42,8 @@ class Call:
     began: float | None = None  #: when it was started
     ended: bool = False
     given_up: bool = False  #: it was late, and nobody waits for it
-    trains: Any = None  #: the model whose place the result takes
+    trains: Any = None  #: the model whose place the result takes; None if it takes none
+    taken: set[int] = field(default_factory=set)  #: whose locks it has asked for
     result: Any = None
     error: BaseException | None = None  #: that the call has raised, which is none of its results
     process: int = field(default_factory=os.getpid)  #: whose thread it is
@@ -50,7 +51,7 @@ class Call:
     @property
     def is_running(self) -> bool:
         """Whether its thread is still at it, which is not there in a forked process."""
-        return not self.ended and self.process == os.getpid()
+        return self.began is not None and not self.ended and self.process == os.getpid()
 
     def run(self) -> None:
         """Do it; the arguments are let go, as they may be large."""
@@ -91,6 +92,7 @@ class _Crew:
                 for call in running:
                     if now - (call.began or now) >= self.limit:
                         call.given_up = True
+                        leave_behind(call.taken)
                         self.n_workers -= 1  # its thread is lost
                 running = [call for call in running if not call.given_up]
                 waiting = len(self.calls) - self.n_begun
@@ -104,7 +106,7 @@ class _Crew:
                 self.change.wait(max(first + self.limit - now, 0.0) if running else None)
 
     def _work(self, config: dict[str, Any], errors: Any) -> None:
-        with config_context(**config), np.errstate(**errors), inside_a_round():
+        with config_context(**config), np.errstate(**errors):
             while True:
                 with self.change:
                     if self.n_begun == len(self.calls):
@@ -114,7 +116,8 @@ class _Crew:
                     self.n_begun += 1
                     call.began = time.monotonic()
                     self.change.notify()
-                call.run()
+                with inside_a_round(call.taken):
+                    call.run()
                 with self.change:
                     call.ended = True
                     if call.given_up:
@@ -122,24 +125,21 @@ class _Crew:
                     self.change.notify()
 
 
-def calls_within(
-    limit: float, function: Callable[..., Any], tasks: list[tuple[Any, ...]], n_jobs: int | None
-) -> list[Call]:
+def make_calls(limit: float, calls: list[Call], n_jobs: int | None) -> None:
     """Make calls, each of which may take so many seconds; those that are late go on alone."""
-    calls = [Call(function, task) for task in tasks]
     if calls:
         _Crew(calls, limit, min(effective_n_jobs(n_jobs), len(calls))).run()
     for call in calls:
         if not call.given_up and call.error is not None:
             raise call.error
-    return calls
 
 
 def call_within(limit: float | None, function: Callable[..., Any], *arguments: Any) -> Any:
     """What a function returns, if it does so in time."""
     if limit is None:
         return function(*arguments)
-    (call,) = calls_within(limit, function, [arguments], 1)
+    call = Call(function, arguments)
+    make_calls(limit, [call], 1)
     if call.given_up:
         raise too_late(limit)
     return call.result
@@ -158,16 +158,26 @@ def attempts_within(
     limit: float, function: Callable[..., Any], tasks: list[tuple[Any, ...]], experts: list[Expert], n_jobs: int | None
 ) -> list[Any]:
     """What comes of the experts' tasks; an expert whose call is late is busy until it ends."""
-    calls = calls_within(limit, function, tasks, n_jobs)
-    for expert, call in zip(experts, calls, strict=True):
-        if call.given_up:
-            call.trains, expert.late = expert.model, call
+    calls = [Call(function, task) for task in tasks]
+    try:
+        make_calls(limit, calls, n_jobs)
+    finally:  # also if one of them exits, or there is an interrupt
+        for expert, call in zip(experts, calls, strict=True):
+            if call.given_up and call.began is not None:
+                call.trains, expert.late = expert.model, call
     return [Failure(too_late(limit)) if call.given_up else call.result for call in calls]
 
 
 def still_busy() -> Failure:
     """Of an expert that is not called, as its last call has not ended."""
     return Failure(LateAnswer("its last call is still running"))
+
+
+def undo_late(experts: list[Expert]) -> None:
+    """Of a round that is undone: what the late ones learn from it does not count."""
+    for expert in experts:
+        if expert.late is not None:
+            expert.late.trains = None
 
 
 def take_back(experts: list[Expert], n_rows: int) -> None:
@@ -177,22 +187,47 @@ def take_back(experts: list[Expert], n_rows: int) -> None:
         if call is None or call.is_running:
             continue
         expert.late = None
-        learned = call.ended and call.function is learn_apart and call.error is None
-        learned = learned and not isinstance(call.result, Failure)
-        if learned and call.trains is expert.model:
+        error = call.result.error if isinstance(call.result, Failure) else call.error
+        if error is not None:
+            told = n_rows, expert.name, type(error).__name__, words_of(error)
+            logger.warning("row %d: the late call of expert %r failed: %s: %s", *told)
+        elif call.ended and call.function is learn_apart and call.trains is expert.model:
             expert.model, expert.trained = call.result, True
         logger.info("row %d: expert %r is back, as its call has ended", n_rows, expert.name)
 
 
 class Hurried:
-    """Models that must predict in time."""
+    """Models that must predict, and be copied, in time.
 
-    def __init__(self, models: Models, limit: float) -> None:
-        self._models, self._limit = models, limit
+    Parameters
+    ----------
+    models : Models
+    limit : float
+    late : list of Call
+        The last call that was late. While it runs, none is made: so there is never more than one thread for these.
+    """
+
+    def __init__(self, models: Models, limit: float, late: list[Call]) -> None:
+        self._models, self._limit, self._late = models, limit, late
 
     def predict(self, model: Any, X: Any) -> Any:
         """In time, or an error."""
-        return call_within(self._limit, self._models.predict, model, X)
+        return self._in_time(self._models.predict, model, X)
+
+    def copy(self, model: Any) -> Any:
+        """In time, or an error."""
+        return self._in_time(self._models.copy, model)
+
+    def _in_time(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        if any(call.is_running for call in self._late):
+            raise still_busy().error
+        call = Call(function, arguments)
+        self._late[:] = [call]
+        make_calls(self._limit, [call], 1)
+        if call.given_up:
+            raise too_late(self._limit)
+        self._late.clear()
+        return call.result
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._models, name)

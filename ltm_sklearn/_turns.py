@@ -21,9 +21,6 @@ Owner = TypeVar("Owner")
 Value = TypeVar("Value")
 Given = ParamSpec("Given")
 
-#: What learning changes in place; these refer to one another.
-_LEARNED = ("_engine", "_skin", "_pending", "_last", "_classes", "_panel", "_known", "_tapes", "_watcher")
-
 #: Seconds that a fork waits at most for rounds of other threads.
 PATIENCE = 1.0
 
@@ -38,6 +35,9 @@ _here = threading.local()
 
 def turn_of(owner: Any) -> Any:
     """The lock of an estimator; the thread that has it may take it again."""
+    taken = getattr(_here, "taken", None)
+    if taken is not None:
+        taken.add(id(owner))
     try:
         return _locks[id(owner)]
     except KeyError:
@@ -75,11 +75,14 @@ def changing(owner: Any) -> Iterator[None]:
 
 
 def reclaim(owner: Any) -> None:
-    """Before a change: what another thread is copying now is left to it."""
+    """Before a change: what another thread is copying now is left to it.
+
+    An owner's ``_learned`` are the names of what learning changes in place; these may refer to one another.
+    """
     threads = lent.pop(id(owner), None)
     if threads is not None and threads != {threading.get_ident()}:
         with suppress(Exception):  # what cannot be copied is not being copied by others either
-            learned = {name: owner.__dict__[name] for name in _LEARNED if name in owner.__dict__}
+            learned = {name: owner.__dict__[name] for name in owner._learned if name in owner.__dict__}
             owner.__dict__.update(copy.deepcopy(learned))
 
 
@@ -93,13 +96,32 @@ def lent_state(owner: Any, state: dict[str, Any]) -> dict[str, Any]:
 
 
 @contextmanager
-def inside_a_round() -> Iterator[None]:
-    """In a thread for which a round waits: should it fork, it must not wait for the round."""
-    before, _here.inside = getattr(_here, "inside", False), True
+def inside_a_round(taken: set[int] | None = None) -> Iterator[None]:
+    """In a thread for which a round waits: should it fork, it must not wait for the round.
+
+    ``taken`` gathers whose locks the thread asks for, for :func:`leave_behind`.
+    """
+    before = getattr(_here, "inside", False), getattr(_here, "taken", None)
+    _here.inside, _here.taken = True, taken
     try:
         yield
     finally:
-        _here.inside = before
+        _here.inside, _here.taken = before
+
+
+def leave_behind(taken: set[int]) -> None:
+    """A thread that predicts has taken these locks and may never give them back: others need not wait for it.
+
+    Those with whom it is busy are not asked meanwhile, but they are pickled and copied.
+    """
+    for key in list(taken):
+        lock = _locks.get(key)
+        if lock is None or isinstance(lock, Torn):
+            continue
+        if lock.acquire(blocking=False):
+            lock.release()
+        else:
+            _locks[key] = threading.RLock()
 
 
 class Torn:

@@ -17,7 +17,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from ltm_sklearn import LongTermMemoryClassifier, LongTermMemoryRegressor
 from ltm_sklearn import river as in_river
+from ltm_sklearn._limited import Hurried
 from ltm_sklearn.ensemble import ExpertWarning
+from ltm_sklearn.ensemble._skin import SklearnModels
+from ltm_sklearn.memory import Snapshots
 
 LIMIT = 0.3  #: seconds
 ILL = range(20, 40)  #: the rounds in which the bad expert is bad
@@ -362,8 +365,9 @@ class Scribbles(Noisy):
         return self
 
 
-def test_rows_and_targets_are_not_changed_by_an_expert():
-    model = LongTermMemoryRegressor([("bad", Scribbles()), ("good", SaysNumber())], memory=None)
+@pytest.mark.parametrize("time_limit", [None, 10.0])
+def test_rows_and_targets_are_not_changed_by_an_expert(time_limit):
+    model = LongTermMemoryRegressor([("bad", Scribbles()), ("good", SaysNumber())], memory=None, time_limit=time_limit)
     batches = [(batch(at), batch(at)[:, 0].copy()) for at in range(5)]
     with pytest.warns(ExpertWarning, match="'bad' could not .* read-only"):
         learn_all(model, batches)
@@ -371,6 +375,24 @@ def test_rows_and_targets_are_not_changed_by_an_expert():
         np.testing.assert_array_equal(X, batch(at))
         np.testing.assert_array_equal(y, X[:, 0])
     np.testing.assert_allclose(model.predict(batch(9)), batch(9)[:, 0])
+
+
+class Forgetful(Noisy):
+    """Returns nothing, where it should return itself, when it learns its third batch."""
+
+    n_learned_ = 0
+
+    def partial_fit(self, X, y):
+        self.n_learned_ += 1
+        return None if self.n_learned_ == 3 else self
+
+
+def test_learner_that_returns_nothing_sleeps_and_comes_back():
+    model = LongTermMemoryRegressor([("bad", Forgetful()), ("good", SaysNumber())], memory=None)
+    with pytest.warns(ExpertWarning, match=r"'bad' could not learn .* returned None"):
+        learn_all(model, [(batch(at), batch(at)[:, 0]) for at in range(6)])
+    assert model.named_estimators_.bad.n_learned_ == 6
+    assert np.isfinite(model.transform(batch(9))).all()
 
 
 BUFFER = np.zeros(5)
@@ -464,6 +486,14 @@ def slow_ensemble(**parameters):
     return model
 
 
+def n_hanging_since(before):
+    """Threads that hang and were not there before; those of calls that have just ended are given the time to go."""
+    end = time.monotonic() + 5.0
+    while (hanging := len(set(threading.enumerate()) - before)) > 1 and time.monotonic() < end:
+        time.sleep(0.005)
+    return hanging
+
+
 def learn_slowly(model):
     X = batch(5)
     X[:, 1] = -1.0
@@ -474,14 +504,14 @@ def learn_slowly(model):
 @pytest.mark.parametrize("n_jobs", [None, 2])
 def test_late_learner_sleeps_and_comes_back_with_what_it_has_learned(gate, n_jobs):
     model = slow_ensemble(n_jobs=n_jobs)
+    before = set(threading.enumerate())
     learn_slowly(model)
     (slow, _) = model._engine.experts
     warnings.simplefilter("ignore", ExpertWarning)  # that it is still running
-    n_threads = threading.active_count()
     for at in range(6, 10):
         model.partial_fit(batch(at), batch(at)[:, 0])
         assert np.isnan(model.transform(batch(at))[:, 0]).all()  # asleep
-    assert threading.active_count() == n_threads  # it was not called again
+    assert n_hanging_since(before) == 1  # it was not called again
     assert slow.model.n_learned_ == 5
     copies = [pickle.loads(pickle.dumps(model)), copy.deepcopy(model)]
     gate.set()
@@ -515,6 +545,98 @@ def test_late_call_is_raised_if_so_wished_and_nothing_has_changed(gate):
     with pytest.raises(TimeoutError, match="took longer than"):
         model.partial_fit(X, X[:, 0])
     assert pickle.dumps(model) == before
+    gate.set()
+    wait_for(model)
+    model.partial_fit(batch(5), batch(5)[:, 0])
+    assert model.named_estimators_.slow.n_learned_ == 6  # what it has learned late was of a round that was undone
+
+
+class FailsLate(Slow):
+    def partial_fit(self, X, y):
+        super().partial_fit(X, y)
+        if X[0, 1] == -1.0:
+            raise RuntimeError("the disk is full")
+        return self
+
+
+def test_late_call_that_fails_in_the_end_is_logged(gate, caplog):
+    caplog.set_level(logging.INFO, "ltm_sklearn")
+    model = LongTermMemoryRegressor([("slow", FailsLate()), ("good", Noisy())], time_limit=LIMIT, memory=None)
+    model.partial_fit(batch(0), batch(0)[:, 0])
+    learn_slowly(model)
+    gate.set()
+    wait_for(model)
+    model.partial_fit(batch(1), batch(1)[:, 0])
+    assert "the late call of expert 'slow' failed: RuntimeError: the disk is full" in caplog.text
+    assert model.named_estimators_.slow.n_learned_ == 2
+
+
+class Exits(Noisy):
+    def predict(self, X):
+        if X[0, 1] == -2.0:
+            sys.exit(3)
+        return X[:, 0]
+
+
+def test_expert_that_hangs_while_another_exits_is_not_called_again(gate):
+    experts = [("slow", Slow()), ("exits", Exits()), ("good", Noisy())]
+    model = LongTermMemoryRegressor(experts, time_limit=LIMIT, memory=None)
+    model.partial_fit(batch(0), batch(0)[:, 0])
+    X = batch(1)
+    X[:, 1] = -2.0
+    before = set(threading.enumerate())
+    for _ in range(3):
+        with pytest.raises(SystemExit):
+            model.predict(X)
+    assert n_hanging_since(before) == 1
+
+
+class ComparedSlowly(Noisy):
+    """Takes its time for as many rows as only the memory asks about, and to be copied if it is told so."""
+
+    slow_copies = False
+
+    def predict(self, X):
+        if len(X) > 5:
+            Slow.gate.wait(10.0)
+        return X[:, 0] + X[:, 2]
+
+    def __deepcopy__(self, memo):
+        if self.slow_copies:
+            Slow.gate.wait(10.0)
+        return type(self)()
+
+
+def test_memory_does_not_wait_for_models_and_makes_one_late_call_at_a_time(gate):
+    memory = Snapshots(every=10, on_drift=False)
+    model = LongTermMemoryRegressor([("slow", ComparedSlowly())], time_limit=0.05, memory=memory)
+    before = set(threading.enumerate())
+    with pytest.warns(ExpertWarning, match="no snapshot could be taken: LateAnswer"):
+        learn_all(model, [(batch(at), batch(at)[:, 0]) for at in range(20)])
+    assert n_hanging_since(before) == 1
+    assert pickle.loads(pickle.dumps(model)).n_rounds_ == 20
+    n_before = len(model.experts_)
+    gate.set()
+    while any(call.is_running for call in model._engine.late):
+        time.sleep(0.005)
+    learn_all(model, [(batch(at), batch(at)[:, 0] * at) for at in range(20, 30)])
+    assert len(model.experts_) >= n_before
+
+
+def test_copies_for_the_memory_are_made_in_time(gate):
+    late = []
+    models = Hurried(SklearnModels({}, None, {}), 0.05, late)
+    model = ComparedSlowly()
+    assert models.copy(model) is not model
+    model.slow_copies = True
+    with pytest.raises(TimeoutError, match="took longer than"):
+        models.copy(model)
+    with pytest.raises(TimeoutError, match="still running"):
+        models.copy(ComparedSlowly())
+    gate.set()
+    while late[0].is_running:
+        time.sleep(0.005)
+    assert models.copy(model) is not model
 
 
 def test_settings_of_the_thread_hold_in_the_calls():

@@ -142,7 +142,7 @@ def test_without_a_word_on_it_a_file_is_written_each_minute_unless_they_take_lon
 
     def due_after(seconds, taken):
         """Seconds until a file is written, which then takes so long."""
-        monkeypatch.setattr(_checkpoint, "_write", lambda *_: now.__setitem__(0, now[0] + taken))
+        monkeypatch.setattr(_checkpoint, "write_whole", lambda *_: now.__setitem__(0, now[0] + taken))
         for waited in range(1, seconds + 1):
             now[0] += 1.0
             if checkpoint.step(model):
@@ -307,7 +307,7 @@ def full(monkeypatch):
     def fail(file):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("ltm_sklearn.persistence._file.os.fsync", fail)
+    monkeypatch.setattr("ltm_sklearn.persistence._writing.os.fsync", fail)
 
 
 def test_a_full_disk_stops_the_run_and_leaves_the_old_file(tmp_path, monkeypatch):

@@ -13,12 +13,14 @@ import pandas as pd
 import polars as pl
 import pytest
 from panels import assert_same_numbers, in_memory, in_three, own_loss, panel_frame
+from sklearn import config_context
 from sklearn.exceptions import NotFittedError
 
 from ltm_sklearn import ExpertMixture
 from ltm_sklearn.distributed import PanelMixture
 from ltm_sklearn.distributed._bucket_work import Work
 from ltm_sklearn.distributed._buckets import bucket_of, buckets_of
+from ltm_sklearn.experts import LongTermMemory
 
 N_BUCKETS = 3
 
@@ -273,6 +275,74 @@ def test_two_processes_that_learn_at_once_are_told(tmp_path, monkeypatch):
     assert_same_numbers(panel, panel.predict(last), in_memory({}, first, second), last)
 
 
+def test_what_was_learned_while_others_made_several_generations_is_not_lost_in_silence(tmp_path, monkeypatch):
+    rows = panel_frame()
+    days = [rows[rows["day"] == day] for day in sorted(rows["day"].unique())]
+    panel = panel_in(tmp_path, keep=1).partial_fit(days[0])
+    learn, calls = Work.learn, []
+
+    def with_others(work, bucket, rows):
+        calls.append(bucket)
+        report = learn(work, bucket, rows)
+        if len(calls) == 1:
+            for day in days[1:4]:  # the first of these generations is removed when the others are there
+                panel_in(tmp_path, keep=1).partial_fit(day)
+        return report
+
+    monkeypatch.setattr(Work, "learn", with_others)
+    with pytest.raises(RuntimeError, match=r"another process has learned .* up to generation 4"):
+        panel.partial_fit(days[1])
+    assert panel.generation_ == 4
+
+
+def test_a_damaged_older_generation_is_in_nobodys_way(tmp_path):
+    rows = panel_frame(n_series=5)
+    days = [rows[rows["day"] == day] for day in sorted(rows["day"].unique())]
+    panel = panel_in(tmp_path, keep=3).partial_fit(days[0]).partial_fit(days[1])
+    (tmp_path / "generation-00000001.json").write_text("")
+    for day in days[2:5]:
+        panel.partial_fit(day)
+    assert panel.generation_ == 5
+    assert panel._generations.numbers() == [3, 4, 5]
+
+
+def test_the_same_parameters_in_other_words_are_the_same_panel(tmp_path):
+    rows = panel_frame(n_series=5)
+    panel_in(tmp_path, quantiles=[0.1, 0.9], algorithm=LongTermMemory()).partial_fit(rows)
+    with config_context(print_changed_only=False):
+        for quantiles in ((0.1, 0.9), np.array([0.1, 0.9])):
+            again = panel_in(tmp_path, quantiles=quantiles, algorithm=LongTermMemory(prior=None))
+            assert again.n_series_ == 5
+
+
+OF_MAIN = """
+import sys
+from ltm_sklearn import ExpertMixture
+from ltm_sklearn.distributed import PanelMixture
+
+def own(y, p):
+    return abs(y - p)
+
+PanelMixture(ExpertMixture(series="shop", loss=own), sys.argv[1]).partial_fit(None)
+"""
+
+
+def test_a_loss_that_others_would_not_find_is_refused_at_once(tmp_path):
+    run = subprocess.run(
+        [sys.executable, "-P", "-c", OF_MAIN, str(tmp_path)], capture_output=True, text=True, timeout=60
+    )
+    assert "is of __main__, where workers do not find it: put it into a module" in run.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_state_that_is_no_folder_is_named(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(NotADirectoryError, match="is a file, not a folder"):
+        panel_in(tmp_path / "file").partial_fit(panel_frame())
+    with pytest.raises(ValueError, match="state=None must be the path of a folder"):
+        panel_in(None).partial_fit(panel_frame())
+
+
 def test_a_call_that_fails_leaves_alone_what_another_process_writes(tmp_path, monkeypatch):
     first, second, last = in_three(panel_frame())
     panel = panel_in(tmp_path).partial_fit(first)
@@ -429,6 +499,8 @@ def test_wrong_rows_to_predict_are_named(tmp_path):
         ({"series": None}, "the mixture needs series="),
         ({"lag": -1}, "lag=-1"),
         ({"target": "day"}, "target='day' must be"),
+        ({"series": "mixture"}, "'mixture' has the name of what is predicted"),
+        ({"quantiles": [0.1], "target": "mixture_q10"}, "'mixture_q10' has the name of what is predicted"),
         ({"n_buckets": 0}, "n_buckets=0"),
         ({"keep": 0}, "keep=0"),
         ({"n_buckets": 8}, "has n_buckets=3, not 8"),

@@ -18,7 +18,7 @@ from sklearn.preprocessing import FunctionTransformer
 from ltm_sklearn import LongTermMemoryClassifier, LongTermMemoryRegressor
 from ltm_sklearn.experts import Hedge
 from ltm_sklearn.persistence import _file as file_module
-from ltm_sklearn.persistence import load, save
+from ltm_sklearn.persistence import _writing, load, save
 from ltm_sklearn.persistence._archive import as_json, packed
 from ltm_sklearn.persistence._file import _dump, _load
 from ltm_sklearn.persistence._models import TrustWarning
@@ -344,7 +344,7 @@ def test_a_failure_at_any_step_leaves_the_old_file(step, path, monkeypatch):
         monkeypatch.setattr(os, step, fail)
     else:
         opens = fail if step == "open" else lambda name, mode: Full(name, "x")
-        monkeypatch.setattr(file_module, "open", opens, raising=False)
+        monkeypatch.setattr(_writing, "open", opens, raising=False)
     with pytest.raises(OSError, match="No space"):
         save(Hedge(rate=0.7), path)
     monkeypatch.undo()

@@ -301,6 +301,30 @@ def test_expert_whose_call_hangs_is_awake_in_a_forked_process():
     HangsOnce.go_on.set()
 
 
+class HangsWhenAsked(CountsNumber):
+    """Waits, when it is asked about rows of nines, until it may go on."""
+
+    go_on = threading.Event()
+
+    def predict(self, X):
+        if (X == 9.0).all():
+            self.go_on.wait(20.0)
+        return super().predict(X)
+
+
+def test_ensemble_whose_expert_is_an_ensemble_that_hangs_is_copied_without_waiting():
+    inner = LongTermMemoryRegressor([("hangs", HangsWhenAsked())], memory=None)
+    model = LongTermMemoryRegressor([("inner", inner), ("one", CountsNumber())], memory=None, time_limit=0.05)
+    learn_batch(model, 0)
+    with pytest.warns(ExpertWarning, match="'inner' could not predict"):
+        model.predict(np.full_like(ROWS, 9.0))
+    began = time.monotonic()
+    for copied in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        assert np.isfinite(copied.transform(ROWS)).all()
+    assert time.monotonic() - began < 10.0
+    HangsWhenAsked.go_on.set()
+
+
 class Forks(CountsNumber):
     """Forks, in a thread for which the round waits."""
 

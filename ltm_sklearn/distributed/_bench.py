@@ -12,7 +12,7 @@ import numpy as np
 from sklearn import config_context
 
 from .._attempts import Failure, words_of
-from ..persistence._file import _write
+from ..persistence._writing import write_whole
 
 
 class Gone(LookupError):
@@ -92,11 +92,11 @@ class Bench:
             self.models.pop(key, None)
         known = {digest: self.arguments[digest] for digest in wanted & self.arguments.keys()}
         for digest in wanted - known.keys():
-            known[digest] = await asyncio.to_thread(_loads, message.parcels[digest])
+            known[digest] = await asyncio.to_thread(loads, message.parcels[digest])
         self.arguments = known
         for key, (data, saved) in message.placed.items():
             try:
-                self.models[key] = Held(await asyncio.to_thread(_read, data), 0 if saved else None)
+                self.models[key] = Held(await asyncio.to_thread(unpacked, data), 0 if saved else None)
             except Exception as error:
                 self.models[key] = Held(error, 0)
         return list(await asyncio.gather(*(self._in_time(task, message, known) for task in message.tasks)))
@@ -151,26 +151,28 @@ class Bench:
         return answer
 
     def _saved(self, key: str, held: Held) -> Any:
-        data = _dumps(held.model)
+        data = dumps(held.model)
         if self.folder is None:
             return data
         path = str(Path(self.folder) / f"{key}-{held.n_learned}.pickle")
-        _write(data, path)
+        write_whole(data, path)
         return path
 
 
-def _dumps(value: Any) -> bytes:
+def dumps(value: Any) -> bytes:
     """Pickled as Dask does it: classes of a script or a notebook come along."""
     import cloudpickle
 
     return bytes(cloudpickle.dumps(value))
 
 
-def _loads(data: bytes) -> Any:
+def loads(data: bytes) -> Any:
+    """What :func:`dumps` has pickled."""
     import cloudpickle
 
     return cloudpickle.loads(data)
 
 
-def _read(data: bytes | str) -> Any:
-    return _loads(Path(data).read_bytes() if isinstance(data, str) else data)
+def unpacked(data: bytes | str) -> Any:
+    """What was pickled, here or in a file."""
+    return loads(Path(data).read_bytes() if isinstance(data, str) else data)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from os import PathLike, fspath
+from os.path import isdir
 from typing import Any, NamedTuple, Self
 from uuid import uuid4
 
@@ -97,6 +98,8 @@ class DaskWorkers:
         check_number("timeout", timeout, 0.0, np.inf, low_open=True, high_open=True)
         if workers is not None and (isinstance(workers, str) or not workers):
             raise ValueError(f"workers={workers!r} must be a list of addresses or names")
+        if folder is not None and not isdir(folder):
+            raise FileNotFoundError(f"folder={fspath(folder)!r}: there is no such folder")
         self.client = client
         self.workers = workers
         self.checkpoint_every = checkpoint_every
@@ -318,7 +321,7 @@ class DaskWorkers:
         return {name: getattr(self, name) for name in kept}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(**state)  # type: ignore[misc]
+        self.__dict__.update(state, client=None, _seats={}, _traffic=Traffic(0, 0, 0))  # the folder may be elsewhere
 
     def __repr__(self) -> str:
         return f"DaskWorkers(checkpoint_every={self.checkpoint_every}, timeout={self.timeout:g})"

@@ -38,10 +38,14 @@ class FugueFrame:
 
     def _by_bucket(self, using: Any, work: Work, schema: Any, params: dict[str, Any]) -> Any:
         of = {"series": work.mixture.series, "n_buckets": work.generation.n_buckets}
-        numbered = self._fugue.transform(self.frame, _numbered, schema=f"*,{BUCKET}:long", params=of)
-        return self._fugue.transform(
-            numbered, using, schema=schema, partition={"by": BUCKET}, params={"work": work, **params}
-        )
+        try:
+            numbered = self._fugue.transform(self.frame, _numbered, schema=f"*,{BUCKET}:long", params=of)
+            return self._fugue.transform(
+                numbered, using, schema=schema, partition={"by": BUCKET}, params={"work": work, **params}
+            )
+        except SyntaxError as error:
+            told = f"among {self.columns!r} is a name that Fugue does not take, with , or : perhaps: {error}"
+            raise ValueError(told) from error
 
 
 def _without_categories(frame: Any) -> Any:

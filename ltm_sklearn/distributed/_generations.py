@@ -11,7 +11,10 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from ..persistence._file import _sync_folder, _write
+import numpy as np
+from sklearn import config_context
+
+from ..persistence._writing import sync_folder, write_whole
 
 FORMAT = 1
 
@@ -86,8 +89,9 @@ class Generations:
 
     def check_no_other(self, number: int) -> None:
         """That no other process has made a generation meanwhile: its tidying up would make errors that mislead."""
-        if self._file_of(number).exists():
-            raise self._too_late(number)
+        last = max(self.numbers(), default=0)  # several may have been made, and that number tidied away
+        if last >= number:
+            raise self._too_late(last)
 
     def _too_late(self, number: int) -> RuntimeError:
         return RuntimeError(
@@ -96,17 +100,18 @@ class Generations:
         )
 
     def add(self, generation: Generation) -> None:
-        """Make it the last one, unless another process has made one of that number."""
+        """Make it the last one, unless another process has made one meanwhile."""
+        self.check_no_other(generation.number)
         path = self._file_of(generation.number)
         beside = self.folder / f".{path.name}.{uuid4().hex[:8]}"
-        _write(json.dumps({"format": FORMAT, **asdict(generation)}).encode(), str(beside))
+        write_whole(json.dumps({"format": FORMAT, **asdict(generation)}).encode(), str(beside))
         try:
             _rename_to_new(beside, path)
         except FileExistsError as error:
             raise self._too_late(generation.number) from error
         finally:
             beside.unlink(missing_ok=True)
-        _sync_folder(str(self.folder))
+        sync_folder(str(self.folder))
 
     def discard(self, call: str) -> None:
         """Remove what a call has written that failed. Not more: another process may be about to add a generation."""
@@ -119,7 +124,8 @@ class Generations:
 
         Files of later ones are left alone: another process may have begun where this call ended.
         """
-        with suppress(OSError):  # another process may be tidying up, too
+        # another process may be tidying up, too; a generation that is damaged goes in its time
+        with suppress(OSError, ValueError):
             numbers = self.numbers()
             needed = {file for number in numbers[-keep:] for file in self._read(number).files.values()}
             for path in self.path("").iterdir():
@@ -152,6 +158,10 @@ def _rename_to_new(path: Path, name: Path) -> None:
 def described(parameters: dict[str, Any]) -> dict[str, str]:
     """Parameters as texts, by which two mixtures are told apart; where an object lives in memory does not count."""
     free = ("n_jobs", "verbose")
-    return {
-        name: re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value)) for name, value in parameters.items() if name not in free
-    }
+    with config_context(print_changed_only=True):
+        return {name: _described(value) for name, value in parameters.items() if name not in free}
+
+
+def _described(value: Any) -> str:
+    values = np.asarray(value).tolist() if isinstance(value, list | tuple | np.ndarray) else value
+    return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(values))

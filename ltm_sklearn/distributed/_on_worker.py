@@ -17,7 +17,7 @@ from ..ensemble._skin import SklearnModels
 from ..ensemble._validation import takes_nan
 from ..ensemble._window import SlidingWindow
 from ..experts._validation import Floats
-from ._bench import _dumps, _loads
+from ._bench import dumps, loads
 from ._remote import Remote
 
 
@@ -30,7 +30,7 @@ def _attribute(name: str, model: Any) -> Any:
 
 
 def _itself(_: None, model: Any) -> bytes:
-    return _dumps(model)  # here, where it is the model's own failure if it cannot be pickled
+    return dumps(model)  # here, where it is the model's own failure if it cannot be pickled
 
 
 class OnWorker(MetaEstimatorMixin, BaseEstimator):
@@ -154,7 +154,7 @@ class OnWorker(MetaEstimatorMixin, BaseEstimator):
 
     def fetch(self) -> Any:
         """A copy of the model, brought to the driver."""
-        return _loads(self._done(_itself, None))
+        return loads(self._done(_itself, None))
 
     @available_if(lambda self: isinstance(self.estimator, SlidingWindow) or not hasattr(self.estimator, "partial_fit"))
     def without_rows(self) -> Self:

@@ -195,12 +195,15 @@ class PanelMixture:
         given = frame_of(frame)
         self._check_columns(given.columns, learn=False)
         special = {*special_columns(self.mixture), self.target}
-        names = [PREDICTION]
-        if self.mixture.quantiles is not None:
-            levels = [f"{100.0 * float(level):.10g}".replace(".", "_") for level in self.mixture.quantiles]
-            names = [f"{PREDICTION}_q{level}" for level in levels]
-        kept = [name for name in given.columns if name in special and name not in names]
-        return given.predict(work, kept, names)
+        kept = [name for name in given.columns if name in special]
+        return given.predict(work, kept, self._predicted())
+
+    def _predicted(self) -> list[str]:
+        """The names of the columns that are predicted."""
+        if self.mixture.quantiles is None:
+            return [PREDICTION]
+        levels = [f"{100.0 * float(level):.10g}".replace(".", "_") for level in self.mixture.quantiles]
+        return [f"{PREDICTION}_q{level}" for level in levels]
 
     def weights(self) -> Any:
         """The weights now, of all series.
@@ -294,6 +297,19 @@ class PanelMixture:
             raise ValueError("the mixture needs series=, the column of the series' names")
         if not isinstance(self.target, str) or self.target in special_columns(self.mixture):
             raise ValueError(f"target={self.target!r} must be the name of a column of its own")
+        for name in self._predicted():
+            if name in (*special_columns(self.mixture), self.target):
+                raise ValueError(f"column {name!r} has the name of what is predicted: rename it")
+        for which in ("algorithm", "loss"):
+            given = getattr(self.mixture, which)
+            if (given if hasattr(given, "__qualname__") else type(given)).__module__ == "__main__":
+                raise ValueError(
+                    f"{which}={given!r} is of __main__, where workers do not find it: put it into a module"
+                )
+        if not isinstance(self.state, str | PathLike):
+            raise ValueError(f"state={self.state!r} must be the path of a folder")
+        if Path(self.state).exists() and not Path(self.state).is_dir():
+            raise NotADirectoryError(f"state={str(self.state)!r} is a file, not a folder")
         check_count("n_buckets", self.n_buckets)
         check_count("keep", self.keep)
 

@@ -11,7 +11,7 @@ from warnings import warn
 
 from .._events import logger
 from .._failures import ExpertWarning
-from ._bench import Answer, Bench, Message, _dumps, _read
+from ._bench import Answer, Bench, Message, dumps, unpacked
 
 #: Seconds between two looks at whether a worker that does not answer is still there.
 LOOK_EVERY = 0.2
@@ -83,11 +83,11 @@ class Remote:
         """What a worker needs to have it, and whether a worker that is lost could be sent the same again."""
         if self.saved is not None:
             return self.saved.data, True
-        return _dumps(self.origin), self.lasting
+        return dumps(self.origin), self.lasting
 
     def last_known(self) -> Any:
         """The model as it was last saved."""
-        return self.origin if self.saved is None else _read(self.saved.data)
+        return self.origin if self.saved is None else unpacked(self.saved.data)
 
 
 class Seat:

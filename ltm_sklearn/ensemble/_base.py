@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from abc import abstractmethod
 from os import PathLike
 from typing import Any, Self
@@ -62,6 +63,8 @@ def _as_ids(ids: Any) -> list[Any]:
 
 class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, MetaEstimatorMixin, _BaseComposition):
     """Base of the two estimators."""
+
+    _learned = ("_engine", "_pending")
 
     def __init__(
         self,
@@ -238,6 +241,8 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
         issued: Issued | None = None,
     ) -> list[Report]:
         engine.watcher.verbose = self.verbose
+        if engine.time_limit is not None:  # those who are late may read them when the caller has others there
+            X, y = copy.deepcopy((X, y))
         with self._trusting(X):
             return engine.learn(read_only(X), read_only(y), targets, weights, models, self.n_jobs, issued)
 

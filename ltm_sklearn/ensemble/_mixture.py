@@ -126,6 +126,8 @@ class ExpertMixture(MixtureShown, MultiOutputMixin, RegressorMixin, BaseEstimato
     (1,)
     """
 
+    _learned = ("_panel", "_known", "_tapes", "_watcher")
+
     def __init__(
         self,
         algorithm: ExpertAlgorithm | None = None,

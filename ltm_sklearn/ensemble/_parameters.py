@@ -53,6 +53,11 @@ def _check_estimators(ensemble: Any) -> None:
         if isinstance(estimator, str) and estimator == "drop":
             continue
         expert = as_sklearn_model(estimator)
+        if ensemble.time_limit is not None and getattr(expert, "elsewhere", None) is not None:
+            raise ValueError(
+                f"time_limit={ensemble.time_limit!r} is for models of this process, and expert {name!r} is on a "
+                "worker: use the timeout= of its DaskWorkers"
+            )
         if isinstance(expert, type) or not hasattr(expert, "fit"):
             raise ValueError(f"expert {name!r} is {estimator!r}, which is no estimator and not 'drop'")
         if get_tags(expert).estimator_type != kind:

@@ -73,7 +73,10 @@ class SklearnModels:
         params = dict(self.params.get(source, {}))
         if first and self.classes is not None:
             params["classes"] = self.classes
-        return model.partial_fit(X, y, **params)
+        learned = model.partial_fit(X, y, **params)
+        if learned is None:
+            raise TypeError("its partial_fit returned None, where it should return the model")
+        return learned
 
     def salvaged(self, source: str, model: Any) -> Any:
         """A sliding window that cannot be fitted yet keeps its rows; any other model may be neither here nor there."""

@@ -15,10 +15,11 @@ from typing import Any
 from .._events import logger, warn_of
 from ..experts._validation import check_count
 from ._errors import Damaged
-from ._file import _dump, _load, _write
+from ._file import _dump, _load
 from ._folder import files_in, open_folder, path_at
 from ._models import TrustWarning
 from ._setting import differences, setting_of
+from ._writing import write_whole
 
 DAMAGED = ".damaged"  #: put behind the name of a file that cannot be read, so that it is passed over
 MINUTE = 60.0
@@ -250,7 +251,7 @@ class Checkpoint:
             self._read(data)
             self._n_tested += 1
         path = path_at(self.folder, self.n_rows)
-        _write(data, os.fspath(path))
+        write_whole(data, os.fspath(path))
         self.path = path
 
     def _delete_old(self) -> None:

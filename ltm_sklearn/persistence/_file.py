@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import platform
-import stat
 import warnings
 from collections.abc import Iterable
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
-from uuid import uuid4
 
 from .._version import __version__
 from ._archive import FORMAT, FORMAT_VERSION, as_json, packed, read_json, unpacked
@@ -21,6 +18,7 @@ from ._encode import Encoder
 from ._errors import BadFile
 from ._models import dumped, loaded_pickle, loaded_skops, untrusted_types, warn_of_pickle
 from ._names import PACKAGES, untrusted
+from ._writing import write_whole
 
 #: Packages whose models are written as plain values: their attributes may change with their version.
 _WATCHED = tuple(name for name in PACKAGES if name not in ("ltm_sklearn", "skbase"))
@@ -65,7 +63,7 @@ def save(estimator: Any, path: str | os.PathLike[str], *, models: str = "skops")
     >>> load(path).weights() == algorithm.weights()
     array([ True,  True,  True])
     """
-    _write(_dump(estimator, models, stacklevel=2), os.fspath(path))
+    write_whole(_dump(estimator, models, stacklevel=2), os.fspath(path))
 
 
 def load(path: str | os.PathLike[str], *, trusted: Iterable[str | type] = (), allow_pickle: bool = False) -> Any:
@@ -187,39 +185,3 @@ def _warn_of_versions(written: dict[str, str]) -> None:
                 f"the file was written with {name} {there}, and here is {here}: its models may go on to other numbers"
             )
             warnings.warn(told, UserWarning, stacklevel=4)
-
-
-def _write(data: bytes, path: str) -> None:
-    """All of it, or nothing: beside the file first, then in its place, each on the disk before the next step."""
-    path = os.path.realpath(path)
-    folder, name = os.path.split(path)
-    if not os.path.isdir(folder):
-        raise FileNotFoundError(errno.ENOENT, "there is no such folder", folder)
-    before = os.stat(path) if os.path.exists(path) else None
-    if before is not None and not stat.S_ISREG(before.st_mode):  # a device or a pipe would be gone
-        raise FileExistsError(errno.EEXIST, "it is no file that could be replaced", path)
-    beside = os.path.join(folder, f".{name}.{os.getpid()}.{uuid4().hex[:8]}.part")
-    try:
-        with open(beside, "xb") as file:
-            if before is not None:  # whom it was closed to, it stays closed to
-                os.chmod(beside, stat.S_IMODE(before.st_mode))
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, path)
-    except BaseException:
-        with suppress(OSError):
-            os.remove(beside)
-        raise
-    _sync_folder(folder)
-
-
-def _sync_folder(folder: str) -> None:
-    """So that the new name, too, is on the disk; Windows has no such thing."""
-    if os.name == "nt":
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -43,6 +43,7 @@ class RiverEnsemble(Shown, base.Ensemble):
 
     _engine: Engine
     _kind: str  #: of its models
+    _learned = ("_engine", "_skin", "_pending", "_last", "_classes")
 
     def __init__(
         self,
@@ -208,6 +209,8 @@ class RiverEnsemble(Shown, base.Ensemble):
             issued = issued.recalled(np.array([0]), engine.experts, engine.score.n_outputs)
         elif last is not None and last.speaks_of(X, engine.n_rounds):
             issued = last.recalled(engine.experts, engine.score.n_outputs)
+        if engine.time_limit is not None:  # those who are late may read them when the caller has others there
+            X, y = copy.deepcopy((X, y))
         skin = self._skin if weights is None else RiverModels(self._skin.models, self._skin.classes, weights)
         try:
             return engine.learn(X, y, targets, weights, skin, issued=issued)

@@ -5,6 +5,7 @@ import signal
 import threading
 import time
 
+import dask.dataframe as dd
 import numpy as np
 import pytest
 from panels import assert_same_numbers, in_memory, in_three, panel_frame
@@ -70,6 +71,13 @@ def test_errors_on_workers_come_back_with_the_series(cluster, tmp_path):
     assert panel.generation_ == 1
     panel.partial_fit(cluster.frame(second))  # after a frame of pandas
     assert_same_numbers(panel, panel.predict(last), in_memory({}, first, second), last)
+
+
+def test_names_that_fugue_does_not_take_are_named(tmp_path):
+    rows = panel_frame(n_series=5).rename(columns={"model 1": "a,b:c"})
+    with pytest.raises(ValueError, match="a name that Fugue does not take"):
+        panel_in(tmp_path).partial_fit(dd.from_pandas(rows, npartitions=2))
+    assert not list(tmp_path.glob("generation-*"))
 
 
 def test_without_times_the_rows_have_no_order(cluster, tmp_path):

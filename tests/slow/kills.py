@@ -118,7 +118,7 @@ def tell_the_parent(shared):
         return told
 
     Checkpoint._write = telling(Checkpoint._write, PACKING)
-    _checkpoint._write = telling(_checkpoint._write, WRITING)
+    _checkpoint.write_whole = telling(_checkpoint.write_whole, WRITING)
 
 
 def start_child(run, n_segments, folder, every, shared, result):
