@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ._alike import Alike, alike, unlike
 from ._bias import BiasScale
 from ._cells import Cell, Entries, run_cells
 from ._council import Council
@@ -88,6 +89,17 @@ class Panel:
         self._scales: dict[int, BiasScale] = {}  #: by series
         self._waiting: Table | None = None  #: rows of blocks that are not complete
         self.n_waiting = self.n_rows  #: of each series
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The cells side by side, as there may be thousands, in plain values."""
+        groups, which = alike([*self.cells.values()])
+        keys = np.array([*self.cells], dtype=np.int64).reshape(-1, 3)
+        return {**self.__dict__, "cells": (keys, [tuple(group) for group in groups], which)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        keys, groups, which = state["cells"]
+        cells = unlike([Alike(*group) for group in groups], which)
+        self.__dict__.update(state, cells=dict(zip(map(tuple, keys.tolist()), cells, strict=True)))
 
     @property
     def n_experts(self) -> int:
