@@ -31,17 +31,20 @@ class Alike(NamedTuple):
 
 def alike(things: Sequence[Any]) -> tuple[list[Alike], list[int]]:
     """Objects by their plans, and for each of them which plan it has."""
-    walks = [_Walk(thing) for thing in things]
     numbers: dict[Plan, int] = {}
-    which = [numbers.setdefault(walk.plan, len(numbers)) for walk in walks]
-    members: list[list[int]] = [[] for _ in numbers]
-    for at, number in enumerate(which):
-        members[number].append(at)
-    groups = []
-    for own in members:
-        leaves = [walks[at].leaves for at in own]
-        groups.append(Alike(things[own[0]], [_column(column) for column in zip(*leaves, strict=True)]))
-    return groups, which
+    firsts: list[Any] = []
+    leaves: list[list[list[Any]]] = []  #: of each plan, those of its objects
+    which = []
+    for thing in things:
+        walk = _Walk(thing)
+        number = numbers.setdefault(walk.plan, len(firsts))
+        if number == len(firsts):
+            firsts.append(thing)
+            leaves.append([])
+        leaves[number].append(walk.leaves)
+        which.append(number)
+    columns = [[_column(column) for column in zip(*own, strict=True)] for own in leaves]
+    return [Alike(*group) for group in zip(firsts, columns, strict=True)], which
 
 
 def _column(values: tuple[Any, ...]) -> Any:

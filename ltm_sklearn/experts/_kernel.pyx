@@ -3,7 +3,6 @@
 
 from libc.stdlib cimport calloc, free
 
-from math import prod
 
 import numpy as np
 
@@ -36,11 +35,12 @@ cdef void load(double *rows, const double[:, ::1] values, Py_ssize_t stride) noe
 
 cdef object unload(const double *rows, shape, Py_ssize_t stride):
     cdef Py_ssize_t i, j
-    cdef double[:, ::1] values = np.empty((prod(shape[:-1]), shape[-1]))
+    array = np.empty(shape)
+    cdef double[:, ::1] values = array.reshape(-1, shape[-1])
     for j in range(values.shape[0]):
         for i in range(values.shape[1]):
             values[j, i] = rows[j * stride + i]
-    return np.asarray(values).reshape(shape)
+    return array
 
 
 def as_rows(values):
