@@ -49,10 +49,10 @@ def one_run(pool: Any, stream: Any, batch: int, checkpoint: Checkpoint | None) -
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Sizes."""
-    parser.add_argument("--rows", type=int, default=10_000)
+    parser.add_argument("--rows", type=int, default=60_000)
     parser.add_argument("--batch", type=int, default=50)
-    parser.add_argument("--every", type=int, nargs="+", default=[1000, 5000], help="rows, besides the default")
-    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--every", type=int, nargs="+", default=[10_000], help="rows, besides the default")
+    parser.add_argument("--repeats", type=int, default=1)
 
 
 def run(report: Report, options: argparse.Namespace) -> None:
