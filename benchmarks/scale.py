@@ -30,11 +30,11 @@ PACKAGES = ("pandas", "dask", "distributed", "fugue")
 #: Assumed of the cluster of the last table; nothing here measures them.
 WORKERS, SERIES, EXPERTS, BANDWIDTH = 1000, 100_000_000, 10, 1e9
 
-#: Series in a bucket of that table.
-SERIES_A_BUCKET = 1000
+#: Series in a bucket of that table, and partitions of its frame for each worker.
+SERIES_A_BUCKET, PARTITIONS_A_WORKER = 1000, 4
 
 ROWS_A_CALL = 10  #: of each series, there
-BUCKETS = 16  #: of the panels that are measured on Dask
+BUCKETS, PARTITIONS = 16, 4  #: of the panels that are measured on Dask
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -56,11 +56,15 @@ def run(report: Report, options: argparse.Namespace) -> None:
     in_process = panels_in_process(options)
     with ExitStack() as stack:
         clients = {n_workers: stack.enter_context(client_of(n_workers)) for n_workers in options.workers}
+        for client in clients.values():
+            client.run(_count_what_is_sent)
         per_task = float(np.median([seconds_of_task(client) for client in clients.values()]))
+        per_partition = max(tasks_of_partition(client) for client in clients.values())
         on_dask, pools = panels_on_dask(clients, options), pools_on_dask(clients, options)
     seconds = fitted(in_process, ("calls", "series", "rows", "rows·experts"), "seconds")
     state = fitted(in_process, ("calls", "series", "series·experts"), "bytes")
     on_worker = fitted(on_dask, ("calls", "workers", "series", "rows·experts"), "seconds")
+    on_driver = fitted(on_dask, ("calls", "workers", "rows·experts"), "driver")
     heavy = fitted(pools, ("calls", "workers", "models", "rows·models"), "seconds")
     notes = [f"Medians of {options.repeats} repeats, taken in turns. The fits are to the points that are not left out."]
     report.table(
@@ -70,12 +74,27 @@ def run(report: Report, options: argparse.Namespace) -> None:
         PACKAGES,
     )
     both = {"seconds on the wall": "wall", "processor seconds": "seconds"}
-    measured = {**both, "bytes of state": "bytes", "bytes between workers": "moved"}
-    about = f"A call of `PanelMixture` on a frame of Dask, with {BUCKETS} buckets; processor seconds of all processes."
+    measured = {
+        **both,
+        "of client and scheduler": "driver",
+        "bytes of state": "bytes",
+        "bytes sent by workers": "moved",
+    }
+    about = (
+        f"A call of `PanelMixture` on a frame of Dask, with {BUCKETS} buckets and {PARTITIONS} partitions; processor "
+        "seconds of all processes, and of the one that has client and scheduler. Bytes are all that workers write to "
+        "Dask's connections: shuffles, to themselves too, and what client and scheduler are told."
+    )
     report.table(
         "scale_panels",
         *shown(on_dask, ("workers", "series", "experts", "rows"), measured),
-        [*notes, about, f"Processor seconds ≈ {on_worker}.", *speed_up(on_dask)],
+        [
+            *notes,
+            about,
+            f"Processor seconds ≈ {on_worker}.",
+            f"Of these, of client and scheduler ≈ {on_driver}.",
+            *speed_up(on_dask),
+        ],
         PACKAGES,
     )
     about = (
@@ -90,10 +109,14 @@ def run(report: Report, options: argparse.Namespace) -> None:
     )
     about = (
         f"One row of each of {SERIES:,} series, {EXPERTS} experts, {WORKERS:,} workers, buckets of {SERIES_A_BUCKET:,} "
-        f"series, {BANDWIDTH / 1e9:g} GB/s to and from each worker: computed from the fits above, not measured. An "
-        f"empty task takes the scheduler and its client {1e3 * per_task:.2f} ms of processor time."
+        f"series, {PARTITIONS_A_WORKER} partitions of the frame a worker, {BANDWIDTH / 1e9:g} GB/s to and from each "
+        f"worker: computed from the fits above, not measured. An empty task takes the scheduler and its client "
+        f"{1e3 * per_task:.2f} ms of processor time, and a call has {per_partition:g} tasks for each partition more. "
+        "What the fit has for each worker is not in the seconds of learning. What a shuffle takes for each pair of "
+        "workers is nowhere in it."
     )
-    report.table("scale_extrapolated", *extrapolated(seconds, on_worker, state, per_task), [about], PACKAGES)
+    costs = extrapolated(seconds, on_worker, state, per_task, per_partition)
+    report.table("scale_extrapolated", *costs, [about], PACKAGES)
 
 
 # In one process -----------------------------------------------------------------------------------------------------
@@ -167,47 +190,85 @@ def _processor_seconds(client: Any) -> float:
     return float(sum(client.run(time.process_time).values())) + time.process_time()
 
 
-def _bytes_between_workers(client: Any) -> float:
-    return float(sum(client.run(lambda dask_worker: dask_worker.transfer_outgoing_bytes_total).values()))
+def _count_what_is_sent(dask_worker: Any) -> None:
+    """Have a worker count the bytes that it writes; what Dask itself counts leaves out shuffles."""
+    from distributed.comm import tcp
+
+    of_dask: Any = tcp.TCP
+    write, dask_worker.bytes_written = of_dask.write, 0
+
+    async def counted(comm: Any, *arguments: Any, **params: Any) -> Any:
+        n_bytes = await write(comm, *arguments, **params)
+        dask_worker.bytes_written += n_bytes
+        return n_bytes
+
+    of_dask.write = counted
+
+
+def _bytes_sent_by_workers(client: Any) -> float:
+    return float(sum(client.run(lambda dask_worker: dask_worker.bytes_written).values()))
+
+
+def tasks_of_partition(client: Any) -> float:
+    """Tasks of a call that learns, for each partition that its frame has more."""
+    import dask.dataframe as dd
+
+    counts = []
+    for n_partitions in (PARTITIONS, 10 * PARTITIONS):
+        before = _tasks_so_far(client)
+        with tempfile.TemporaryDirectory() as folder, client.as_current():
+            panel_of(folder).partial_fit(dd.from_pandas(frame_of(1000, 2, range(1)), npartitions=n_partitions))
+        counts.append(_tasks_so_far(client) - before)
+    return (counts[1] - counts[0]) / (9 * PARTITIONS)
+
+
+def _tasks_so_far(client: Any) -> int:
+    """Those that were done."""
+
+    def done(dask_scheduler: Any) -> int:
+        return sum(kind.state_counts["memory"] for kind in dask_scheduler.task_prefixes.values())
+
+    return int(client.run_on_scheduler(done))
 
 
 @contextmanager
-def timed(client: Any, taken: list[tuple[float, float]]) -> Iterator[None]:
-    """Note seconds on the wall, and of all processors."""
-    spent, start = _processor_seconds(client), time.perf_counter()
+def timed(client: Any, taken: list[tuple[float, ...]]) -> Iterator[None]:
+    """Note seconds on the wall, of all processors, and of this process, which has client and scheduler."""
+    spent, own, start = _processor_seconds(client), time.process_time(), time.perf_counter()
     yield
-    wall = time.perf_counter() - start
-    taken.append((wall, _processor_seconds(client) - spent))
+    wall, own = time.perf_counter() - start, time.process_time() - own
+    taken.append((wall, _processor_seconds(client) - spent, own))
 
 
-def medians(taken: list[tuple[float, float]]) -> dict[str, float]:
-    """Of both."""
-    wall, spent = np.median(taken, axis=0).tolist()
-    return {"wall": wall, "seconds": spent}
+def medians(taken: list[tuple[float, ...]]) -> dict[str, float]:
+    """Of all three."""
+    return dict(zip(("wall", "seconds", "driver"), np.median(taken, axis=0).tolist(), strict=True))
+
+
+def panel_of(folder: str) -> Any:
+    """A panel whose state is there."""
+    from ltm_sklearn.distributed import PanelMixture
+
+    return PanelMixture(ExpertMixture(series="id", time="t"), folder, n_buckets=BUCKETS, keep=1)
 
 
 def panels_on_dask(clients: dict[int, Any], options: argparse.Namespace) -> list[Point]:
-    """Seconds of a call that learns, bytes of its state on disk, and bytes that workers sent each other."""
+    """Seconds of a call that learns, bytes of its state on disk, and bytes that workers sent."""
     import dask.dataframe as dd
-
-    from ltm_sklearn.distributed import PanelMixture
-
-    def panel_of(folder: str) -> Any:
-        return PanelMixture(ExpertMixture(series="id", time="t"), folder, n_buckets=BUCKETS, keep=1)
 
     points = []
     for s, k in [(s, k) for s in options.cluster_series for k in options.cluster_experts]:
-        taken: dict[int, list[tuple[float, float]]] = {n_workers: [] for n_workers in clients}
+        taken: dict[int, list[tuple[float, ...]]] = {n_workers: [] for n_workers in clients}
         moved, state = dict.fromkeys(clients, 0.0), dict.fromkeys(clients, 0.0)
         with ExitStack() as stack:
             folders = {n_workers: stack.enter_context(tempfile.TemporaryDirectory()) for n_workers in clients}
             for repeat in range(options.repeats + 1):  # the first makes the state
                 rows = frame_of(s, k, range(ROWS_A_CALL * repeat, ROWS_A_CALL * (repeat + 1)))
                 for n_workers, client in clients.items():
-                    before = _bytes_between_workers(client)
+                    before = _bytes_sent_by_workers(client)
                     with client.as_current(), timed(client, taken[n_workers]):
-                        panel_of(folders[n_workers]).partial_fit(dd.from_pandas(rows, npartitions=4))
-                    moved[n_workers] = _bytes_between_workers(client) - before
+                        panel_of(folders[n_workers]).partial_fit(dd.from_pandas(rows, npartitions=PARTITIONS))
+                    moved[n_workers] = _bytes_sent_by_workers(client) - before
             for n_workers, folder in folders.items():
                 state[n_workers] = float(sum(file.stat().st_size for file in (Path(folder) / "buckets").iterdir()))
         for n_workers in clients:
@@ -230,7 +291,7 @@ def pools_on_dask(clients: dict[int, Any], options: argparse.Namespace) -> list[
         homes = {n_workers: DaskWorkers(client, checkpoint_every=10_000) for n_workers, client in clients.items()}
         pool = [(f"network {at}", MLPClassifier((256, 256), random_state=at)) for at in range(k)]
         models = {at: LongTermMemoryClassifier(home.experts(pool), memory=None) for at, home in homes.items()}
-        taken: dict[int, list[tuple[float, float]]] = {n_workers: [] for n_workers in clients}
+        taken: dict[int, list[tuple[float, ...]]] = {n_workers: [] for n_workers in clients}
         moved = dict.fromkeys(clients, 0.0)
         for _ in range(options.repeats + 2):  # the first two bring the models to their workers
             X = rng.normal(size=(n_rows, 20))
@@ -253,7 +314,7 @@ def shown(points: list[Point], sizes: tuple[str, ...], measured: dict[str, str])
     """Header and rows of points."""
 
     def cell(point: Point, name: str) -> str:
-        return f"{point.of(name):.4f}" if name in ("seconds", "wall") else f"{point.of(name):,.0f}"
+        return f"{point.of(name):.4f}" if name in ("seconds", "wall", "driver") else f"{point.of(name):,.0f}"
 
     names = [*sizes, *measured.values()]
     rows = [[*(cell(point, name) for name in names), "left out" if point.held_out else ""] for point in points]
@@ -273,15 +334,23 @@ def speed_up(points: list[Point]) -> list[str]:
     return [f"Two workers against one, how many times as fast on the wall: {span}."]
 
 
-def extrapolated(in_process: Cost, on_dask: Cost, state: Cost, per_task: float) -> tuple[list[str], list[list[str]]]:
+def extrapolated(
+    in_process: Cost, on_dask: Cost, state: Cost, per_task: float, per_partition: float
+) -> tuple[list[str], list[list[str]]]:
     """What the fits say of a large cluster."""
     n_buckets = SERIES / SERIES_A_BUCKET
-    bucket = {"calls": 1.0, "workers": 0.0, "series": SERIES_A_BUCKET, "rows": SERIES_A_BUCKET}
-    bucket |= dict.fromkeys(("series·experts", "rows·experts"), float(SERIES_A_BUCKET * EXPERTS))
-    weighing, learning = (n_buckets / WORKERS * cost.at(bucket) for cost in (in_process, on_dask))
-    state_bytes = n_buckets * state.at(bucket)
+
+    def of(n_series: float) -> dict[str, float]:
+        """Sizes of a call with one row of each of so many series."""
+        sizes = {"calls": 1.0, "workers": 0.0, "series": n_series, "rows": n_series}
+        return sizes | dict.fromkeys(("series·experts", "rows·experts"), n_series * EXPERTS)
+
+    weighing = n_buckets / WORKERS * in_process.at(of(SERIES_A_BUCKET))
+    learning = on_dask.at(of(SERIES / WORKERS))
+    state_bytes = n_buckets * state.at(of(SERIES_A_BUCKET))
     row_bytes = SERIES * 8.0 * (EXPERTS + 3)  # and the columns of series, times and targets
-    n_tasks = 2.0 * n_buckets  # the rows of a bucket are gathered, and learned
+    n_tasks = per_partition * PARTITIONS_A_WORKER * WORKERS
+    per_worker = on_dask.each["workers"] * WORKERS
     rows = [
         ["learning, with the state read and written, by all workers at once", f"{learning:.0f} s", ""],
         ["of that, as in one process that has the state", f"{weighing:.0f} s", ""],
@@ -295,7 +364,12 @@ def extrapolated(in_process: Cost, on_dask: Cost, state: Cost, per_task: float) 
             f"{row_bytes / WORKERS / BANDWIDTH:.2f} s",
             f"{row_bytes / 1e9:.1f} GB",
         ],
-        ["one scheduler, two tasks a bucket", f"{n_tasks * per_task:.0f} s", f"{n_tasks:,.0f} tasks"],
+        ["one scheduler and its client", f"{n_tasks * per_task:.0f} s", f"{n_tasks:,.0f} tasks"],
+        [
+            "what the fit has for each worker, if all of it were the client's or the scheduler's",
+            f"{per_worker:.0f} s",
+            "",
+        ],
         ["files of the state", "", f"{n_buckets:,.0f}"],
     ]
     return ["one call that learns", "seconds", "how much"], rows

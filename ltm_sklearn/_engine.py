@@ -101,6 +101,9 @@ class Engine:
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "row": None, "late": []}
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update({"late": [], **state})  # files of before do not have it
+
     # The pool ----------------------------------------------------------------------------------------------------
 
     def begin(self, experts: Iterable[Expert], models: Models) -> None:

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._alike import Alike, alike, unlike
 from ._bias import BiasScale
 from ._cells import Cell, Entries, run_cells
 from ._council import Council
+from ._side_by_side import apart, side_by_side
 from ._timetable import Integers, Timetable, timetable
 from .experts._validation import Floats
 from .losses._numbers import OutputLosses
@@ -91,15 +91,11 @@ class Panel:
         self.n_waiting = self.n_rows  #: of each series
 
     def __getstate__(self) -> dict[str, Any]:
-        """The cells side by side, as there may be thousands, in plain values."""
-        groups, which = alike([*self.cells.values()])
-        keys = np.array([*self.cells], dtype=np.int64).reshape(-1, 3)
-        return {**self.__dict__, "cells": (keys, [tuple(group) for group in groups], which)}
+        return {**self.__dict__, "cells": side_by_side(self.cells)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        keys, groups, which = state["cells"]
-        cells = unlike([Alike(*group) for group in groups], which)
-        self.__dict__.update(state, cells=dict(zip(map(tuple, keys.tolist()), cells, strict=True)))
+        cells = state["cells"]
+        self.__dict__.update(state, cells=apart(*cells) if type(cells) is tuple else cells)
 
     @property
     def n_experts(self) -> int:

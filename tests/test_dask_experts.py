@@ -1,5 +1,6 @@
 """Experts on Dask's workers: the same numbers, one batch a worker, and workers that are lost, late or absent."""
 
+import asyncio
 import copy
 import gc
 import os
@@ -169,6 +170,48 @@ def test_an_experts_own_error_is_the_same_as_in_one_process(client):
     with pytest.raises(ValueError, match="too large for me"):
         strict.partial_fit(X, y)
     np.testing.assert_array_equal(strict.predict_proba(X), before)
+
+
+def ending(where, error):
+    """Naive Bayes that would end its process once it has learned twice; of a class that goes to workers as it is."""
+
+    class Ending(GaussianNB):
+        n_learned_ = 0
+
+        def end(self, here):
+            if here == where and self.n_learned_ >= 2:
+                raise error("enough")
+
+        def partial_fit(self, X, y, classes=None, sample_weight=None):
+            self.end("learn")
+            self.n_learned_ += 1
+            return super().partial_fit(X, y, classes, sample_weight)
+
+        def predict_proba(self, X):
+            self.end("predict")
+            return super().predict_proba(X)
+
+        def __getstate__(self):
+            self.end("be pickled")
+            return super().__getstate__()
+
+    return Ending()
+
+
+@pytest.mark.parametrize("error", [SystemExit, KeyboardInterrupt, asyncio.CancelledError])
+@pytest.mark.parametrize("where", ["predict", "learn", "be pickled"])
+def test_an_expert_that_would_end_its_process_fails_alone(client, error, where):
+    pool = [("ending", ending(where, error)), ("bayes", GaussianNB()), ("other", GaussianNB(var_smoothing=0.1))]
+    workers = DaskWorkers(client, workers=[next(iter(client.nthreads()))], checkpoint_every=2, timeout=10.0)
+    ensemble = LongTermMemoryClassifier(workers.experts(pool), memory=None)
+    heard(trained, ensemble, 2)
+    X, y = next(batches(1, seed=1))
+    _, messages = heard(ensemble.partial_fit, X, y)
+    assert messages
+    assert all(f"{error.__name__}: enough" in message for message in messages)
+    assert all("'ending'" in message or "no new checkpoint" in message for message in messages)
+    assert ensemble.named_estimators_["bayes"].fetch().class_count_.sum() == 120.0  # nothing was lost
+    assert len(client.nthreads()) == 2
 
 
 def test_the_client_need_not_be_the_default_one(client):

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +29,23 @@ N_BUCKETS = 3
 def panel_in(folder, n_buckets=N_BUCKETS, target="y", keep=2, **parameters):
     mixture = ExpertMixture(**{"series": "shop", "time": "day", **parameters})
     return PanelMixture(mixture, folder, n_buckets=n_buckets, target=target, keep=keep)
+
+
+def own_power(targets, forecasts, power):
+    return np.abs(targets - forecasts) ** power
+
+
+class OwnPower:
+    """A loss that holds a function."""
+
+    def __init__(self, function, power):
+        self.function, self.power = function, power
+
+    def __call__(self, targets, forecasts):
+        return self.function(targets, forecasts, self.power)
+
+    def __repr__(self):
+        return f"OwnPower({self.power})"
 
 
 def files_in(folder):
@@ -75,6 +93,13 @@ def test_quantiles_have_a_column_each(tmp_path):
     mixture = in_memory({"quantiles": levels, "bias": True}, rows)
     np.testing.assert_array_equal(said.iloc[:, 2:], mixture.predict(rows.drop(columns="y")))
     assert set(panel.weights()["quantile"]) == set(levels)
+
+
+def test_an_expert_with_the_name_of_the_column_of_quantiles_is_refused(tmp_path):
+    rows = panel_frame(n_series=2).rename(columns={"model 1": "quantile"})
+    with pytest.raises(ValueError, match="column 'quantile' has the name of a column of the weights"):
+        panel_in(tmp_path / "quantiles", quantiles=[0.1, 0.9]).partial_fit(rows)
+    assert list(panel_in(tmp_path).partial_fit(rows).weights().columns)[:3] == ["shop", "model 0", "quantile"]
 
 
 def test_a_bucket_without_rows_meets_new_experts_as_the_others_do(tmp_path):
@@ -317,21 +342,48 @@ def test_the_same_parameters_in_other_words_are_the_same_panel(tmp_path):
 
 OF_MAIN = """
 import sys
+from functools import partial
 from ltm_sklearn import ExpertMixture
 from ltm_sklearn.distributed import PanelMixture
 
 def own(y, p):
     return abs(y - p)
 
-PanelMixture(ExpertMixture(series="shop", loss=own), sys.argv[1]).partial_fit(None)
+class Own:
+    def __call__(self, y, p):
+        return own(y, p)
+
+losses = {"function": own, "partial": partial(own), "object": Own(), "argument": partial(abs, Own())}
+PanelMixture(ExpertMixture(series="shop", loss=losses[sys.argv[2]]), sys.argv[1]).partial_fit(None)
 """
 
 
-def test_a_loss_that_others_would_not_find_is_refused_at_once(tmp_path):
+@pytest.mark.parametrize("which", ["function", "partial", "object", "argument"])
+def test_a_loss_that_others_would_not_find_is_refused_at_once(which, tmp_path):
     run = subprocess.run(
-        [sys.executable, "-P", "-c", OF_MAIN, str(tmp_path)], capture_output=True, text=True, timeout=60
+        [sys.executable, "-P", "-c", OF_MAIN, str(tmp_path), which], capture_output=True, text=True, timeout=60
     )
     assert "is of __main__, where workers do not find it: put it into a module" in run.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [partial(own_power, power=1.5), partial(partial(own_power, power=3.0), power=1.5), OwnPower(own_power, 1.5)],
+    ids=["partial", "partial of a partial", "object"],
+)
+def test_what_the_caller_hands_in_is_trusted_with_all_that_is_in_it(loss, tmp_path):
+    first, second, last = in_three(panel_frame())
+    panel_in(tmp_path, loss=loss).partial_fit(first)
+    panel = panel_in(tmp_path, loss=loss).partial_fit(second)
+    mixture = in_memory({"loss": partial(own_power, power=1.5)}, first, second)
+    assert_same_numbers(panel, panel.predict(last), mixture, last)
+
+
+@pytest.mark.parametrize("loss", [lambda y, p: np.abs(y - p), partial(lambda y, p: np.abs(y - p))])
+def test_a_loss_that_could_not_be_read_again_is_refused_before_anything_is_learned(loss, tmp_path):
+    with pytest.raises(ValueError, match=r"lambda.* cannot be written so that all can read it"):
+        panel_in(tmp_path, loss=loss).partial_fit(panel_frame())
     assert list(tmp_path.iterdir()) == []
 
 

@@ -6,6 +6,7 @@ import os
 import pickle
 import sys
 import zipfile
+from collections import deque
 from hashlib import sha256
 
 import numpy as np
@@ -187,6 +188,102 @@ def test_states_that_name_other_things_are_refused_and_nothing_runs(nodes, names
     assert not {name for name in {*sys.modules} - modules if "subprocess" in name or "__main__" in name}
 
 
+# Files that would keep a process busy, or fill its memory: here they are small ones -----------------------------------
+
+NESTED = [["tuple", 1.0, 2.0], *(["tuple", [at], [at]] for at in range(18))]  #: the last one has half a million items
+MANY = [["made", "range", 0, 10**6, 1], ["made", "pandas range", 0, 10**6, 1, None], ["made", "decimal", "1e99999"]]
+BUSY = {
+    "key": [*NESTED, ["dict", [18], 1]],
+    "item of a set": [*NESTED, ["frozenset", [18]]],
+    "name of an index": [*NESTED, ["objects", [1], "a"], ["made", "pandas index", [19], [18], None]],
+    "keys of one hash": [["set", *([hex((2**61 - 1) * at)] for at in range(2000))]],
+    "fraction of a text": [["made", "fraction", "1e99999"]],
+    "fraction of a decimal": [*MANY, ["made", "fraction", [2]]],
+    "large fraction": [["made", "fraction", 1, [hex(1 << 100_000)]]],
+    "pool": [["tuple"], ["made", "seed sequence", 0, [0], 100, 0]],
+    "seed": [["tuple"], ["made", "seed sequence", [hex(1 << 100_000)], [0], 4, 0]],
+    "nested seed": [["tuple"], ["list", [0]], ["made", "seed sequence", [1], [0], 4, 0]],
+    "seed of a generator": [*MANY, ["dict"], ["made", "bits", "PCG64", [0], [3]]],
+    "state of a generator": [*MANY, ["dict", "state", [0]], ["made", "random state", [3]]],
+    "numbers of a generator": [*MANY, ["tuple", 2, [0], None], ["made", "random", [3]]],
+    "date": [*MANY, ["made", "timedelta", [2], 0, 0]],
+    "series": [*MANY, ["made", "pandas series", 0.0, [1], None]],
+    "series of a range": [*MANY, ["made", "pandas series", [0], [1], None]],
+    "frame": [*MANY, ["made", "pandas frame", 0.0, [1], [1]]],
+    "columns": [
+        *MANY,
+        ["list", 0.0],
+        ["made", "pandas range", 0, 1, 1, None],
+        ["made", "pandas columns", [3], [1], [4]],
+    ],
+    "array": [*MANY, ["made", "pandas array", [0], "Int64"]],
+    "array of ranges": [*MANY, ["list", [0]], ["made", "pandas array", [3], "float64"]],
+    "wide array": [["list", "a"], ["made", "pandas array", [0], "U1000000"]],
+    "index": [*MANY, ["made", "pandas index", [0], None, None]],
+    "levels": [*MANY, ["list", [0]], ["list", [0]], ["list", "a"], ["made", "pandas levels", [3], [4], [5]]],
+    "codes": [*MANY, ["list", [1]], ["list", [0]], ["list", "a"], ["made", "pandas levels", [3], [4], [5]]],
+    "categories": [*MANY, ["made", "pandas categories", [0], [1], False]],
+    "periods": [*MANY, ["made", "pandas periods", [0], "D"]],
+    "sparse": [*MANY, ["tuple", 1, 5], ["made", "csr array", [0], [0], [0], [3]]],
+    "shape": [["objects", [2**63] * 100 + [0]]],
+    "dimensions": [["objects", [1] * 100, 1]],
+}
+
+
+@pytest.mark.parametrize("case", BUSY)
+def test_what_would_keep_a_process_busy_is_refused(case, path):
+    pytest.importorskip("pandas")
+    nodes = BUSY[case]
+    path.write_bytes(crafted(nodes, root=[len(nodes) - 1]))
+    told = "over and over|same hash|whole numbers|a pool of|other things|other values|no index|another state"
+    with pytest.raises(ValueError, match=f"{told}|described wrongly|of 4000000 bytes|single values"):
+        load(path)
+
+
+@pytest.mark.parametrize("kind", ["bytes:10000000", "tuple:range", "str:tuple"])
+def test_pythons_own_are_not_made_by_name(kind, path):
+    name, _, what = kind.partition(":")
+    nodes = [["built", 0, [[1]], [], [], None], ["tuple"] if what == "tuple" else ["made", "range", 0, 10**6, 1]]
+    refused(crafted(nodes, [f"builtins:{name}"]), path, "is made here")
+
+
+def test_a_kind_of_tuple_is_made_of_a_tuple(path):
+    nodes = [["built", 0, [[1]], [], [], None], ["made", "range", 0, 10**6, 1]]
+    path.write_bytes(crafted(nodes, [f"{__name__}:Pair"]))
+    with pytest.raises(ValueError, match="another thing than a tuple"):
+        load(path, trusted=[Pair])
+    save([Pair((1, 2))], path)
+    assert load(path, trusted=[Pair]) == [(1, 2)]
+
+
+def test_arrays_that_overlap_are_refused(path):
+    members = members_of(_dump(np.zeros(10)))
+    arrays = {"arrays/0.npy": members["arrays/0.npy"]}
+    one, other = ["array", [0, 0, [6]]], ["array", [0, 4, [6]]]
+    refused(crafted([["list", [1], [2]], one, other], **arrays), path, "parts of each other")
+    path.write_bytes(crafted([["list", [1], [2]], one, ["array", [0, 6, [4]]]], **arrays))
+    assert [len(array) for array in load(path)] == [6, 4]
+
+
+def test_lists_of_nothing_are_not_made(path):
+    arrays = {"arrays/0.npy": members_of(_dump(np.zeros(1)))["arrays/0.npy"]}
+    refused(crafted([["numbers", "list", [0, 0, [10**6, 0]]]], **arrays), path, "more dimensions")
+
+
+def test_one_thing_is_not_copied_over_and_over(path):
+    pytest.importorskip("pandas")
+    arrays = {"arrays/0.npy": members_of(_dump(np.zeros(10_000)))["arrays/0.npy"]}
+    nodes = [["array", [0, 0, [10_000]]], ["made", "pandas range", 0, 10_000, 1, None], ["list", *[[0]] * 1000]]
+    nodes += [["made", "pandas range", 0, 1000, 1, None], ["made", "pandas columns", [2], [1], [3]]]
+    refused(crafted(nodes, root=[4], **arrays), path, "over and over")
+
+
+def test_large_keys_are_loaded(path):
+    keys = {tuple(map(str, range(at, at + 5000))): at for at in range(3)} | {frozenset(map(str, range(5000))): 3}
+    save([keys, {*range(5000)}, dict.fromkeys(map(float, range(5000)))], path)
+    assert load(path)[0] == keys
+
+
 def test_all_names_are_looked_at_before_anything_is_made(path, monkeypatch):
     made = []
     monkeypatch.setattr("ltm_sklearn._pulse.Pulse.__setstate__", made.append, raising=False)
@@ -240,6 +337,13 @@ class OwnAlgorithm(Hedge):
         self.inner = inner
 
 
+class Pair(tuple):
+    """With what skops does not write."""
+
+    def __init__(self, _=()):
+        self.queue = deque([1.0])
+
+
 class OwnModel(ClassifierMixin, BaseEstimator):
     def fit(self, X, y):
         return self.partial_fit(X, y, np.unique(y))
@@ -264,6 +368,19 @@ def test_own_classes_are_loaded_once_they_are_trusted(inner, path):
         load(path)
     for trusted in ([f"{HERE}.OwnAlgorithm"], [OwnAlgorithm]):
         assert np.array_equal(load(path, trusted=trusted).weights(), algorithm.weights())
+
+
+def test_classes_of_a_script_are_loaded_once_they_are_trusted(path, monkeypatch):
+    """As those of a notebook, too, whose module is called so."""
+    script = type("Script", (OwnAlgorithm,), {"__module__": "__main__"})
+    monkeypatch.setattr(sys.modules["__main__"], "Script", script, raising=False)
+    save(script(deque([1.0])), path)
+    with pytest.raises(ValueError, match=r"trusted=\['__main__\.Script'\]"):
+        load(path)
+    assert load(path, trusted=["__main__.Script"]).inner == deque([1.0])
+    path.write_bytes(crafted([["named", 0]], ["__main__:Script.__init__"]))
+    with pytest.raises(ValueError, match="no name of a class"):
+        load(path, trusted=["__main__.Script.__init__"])
 
 
 def test_all_that_is_not_trusted_is_listed_at_once(path):

@@ -136,6 +136,23 @@ def test_what_opens_files_or_pickles_is_not_named(tmp_path, name):
         load(crafted(tmp_path / "x.ltm", nodes, [name], 4, data))
 
 
+@pytest.mark.parametrize(
+    "name", ["distributed._on_worker:_call", "distributed._on_worker:_attribute", "_attempts:attempt"]
+)
+def test_what_calls_for_others_is_not_named(tmp_path, name):
+    """With these, an object that is asked for a method of its own would call one of another object."""
+    with pytest.raises(ValueError, match="no model needs"):
+        load(crafted(tmp_path / "x.ltm", [["named", 0]], [f"ltm_sklearn.{name}"], 0))
+
+
+def test_methods_that_call_for_others_are_not_bound_and_their_class_is_loaded(tmp_path):
+    name = "ltm_sklearn.distributed._on_worker:OnWorker"
+    nodes = [["object", 0, {"estimator": None, "workers": None}], ["method", [0], "predict"]]
+    with pytest.raises(ValueError, match="has no method 'predict'"):
+        load(crafted(tmp_path / "x.ltm", nodes, [name], 1))
+    assert type(load(crafted(tmp_path / "x.ltm", nodes, [name], 0))).__name__ == "OnWorker"
+
+
 def test_methods_that_open_pickles_are_not_bound(tmp_path):
     pytest.importorskip("sktime")
     nodes = [["named", 0], ["method", [0], "load_from_serial"]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -95,10 +96,8 @@ class Bench:
             known[digest] = await asyncio.to_thread(loads, message.parcels[digest])
         self.arguments = known
         for key, (data, saved) in message.placed.items():
-            try:
-                self.models[key] = Held(await asyncio.to_thread(unpacked, data), 0 if saved else None)
-            except Exception as error:
-                self.models[key] = Held(error, 0)
+            model = await asyncio.to_thread(kept_in, unpacked, data)
+            self.models[key] = Held(model.error, 0) if isinstance(model, Failure) else Held(model, 0 if saved else None)
         return list(await asyncio.gather(*(self._in_time(task, message, known) for task in message.tasks)))
 
     async def keys(self) -> list[str]:
@@ -132,10 +131,9 @@ class Bench:
     def _do(self, held: Held, task: Task, message: Message, arguments: list[Any]) -> Answer:
         function, *rest = arguments
         with np.errstate(**message.errors), config_context(**message.config):
-            result = function(*rest)
+            result = kept_in(function, *rest)
         if isinstance(result, Failure):
-            result.model = None  # it stays here
-            return Answer(result)
+            return Answer(Failure(own_error(result.error)))  # the model stays here
         if task.keep_as is not None:
             self.models[task.keep_as] = Held(result, None)
             return Answer(None)
@@ -143,11 +141,11 @@ class Bench:
         held.n_learned += learned
         answer = Answer(None if learned else result, learned)
         if held.saved is None or held.n_learned - held.saved >= self.checkpoint_every:
-            try:
-                answer = answer._replace(saved=self._saved(task.key, held))
-                held.saved = held.n_learned
-            except Exception as error:  # the disk is full, say: it is tried again the next time
-                answer = answer._replace(unsaved=f"{type(error).__name__}: {words_of(error)}")
+            saved = kept_in(self._saved, task.key, held)
+            if isinstance(saved, Failure):  # the disk is full, say: it is tried again the next time
+                error = saved.error
+                return answer._replace(unsaved=f"{type(error).__name__}: {words_of(error)}")
+            answer, held.saved = answer._replace(saved=saved), held.n_learned
         return answer
 
     def _saved(self, key: str, held: Held) -> Any:
@@ -157,6 +155,19 @@ class Bench:
         path = str(Path(self.folder) / f"{key}-{held.n_learned}.pickle")
         write_whole(data, path)
         return path
+
+
+def kept_in(function: Callable[..., Any], *arguments: Any) -> Any:
+    """What a function returns, or its failure: an exit or an interrupt, too, would take all other models along."""
+    try:
+        return function(*arguments)
+    except BaseException as error:
+        return Failure(own_error(error))
+
+
+def own_error(error: BaseException) -> Exception:
+    """An exit or an interrupt of a model on a worker is an error of that model; nobody else is to end by it."""
+    return error if isinstance(error, Exception) else RuntimeError(f"{type(error).__name__}: {words_of(error)}")
 
 
 def dumps(value: Any) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import traceback
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,6 +15,9 @@ from ..ensemble import ExpertMixture
 from ..ensemble._times import times_of
 from ..experts._validation import Floats
 from ..persistence import load, save
+from ..persistence._encode import Encoder
+from ..persistence._file import _dump, _load
+from ..persistence._models import dumped, untrusted_types
 from ._buckets import NO_BUCKET
 from ._generations import Generation, Generations
 
@@ -81,7 +85,7 @@ class Work:
     def _read(self, file: str) -> ExpertMixture:
         path = self._generations.path(file)
         try:
-            mixture: ExpertMixture = load(path, trusted=_own(self.mixture))
+            mixture: ExpertMixture = load(path, trusted=own_names(self.mixture))
         except FileNotFoundError as error:
             raise ValueError(
                 f"{path} is gone, and generation {self.generation.number} with it: let predictions be computed before "
@@ -131,14 +135,40 @@ class Work:
         return said.reshape(len(rows), -1)
 
 
+_OF_MAIN = "{} is of __main__, where workers do not find it: put it into a module"
+
+
 def special_columns(mixture: ExpertMixture) -> list[str]:
     """Those that are no experts."""
     names = [mixture.series, mixture.time, mixture.group, mixture.block]
     return [name for name in dict.fromkeys(names) if isinstance(name, str)]
 
 
-def _own(mixture: ExpertMixture) -> list[str]:
-    """Names of the caller's own classes and functions: whoever hands them in trusts them."""
-    given = [mixture.algorithm, mixture.loss]
-    things = [each if hasattr(each, "__qualname__") else type(each) for each in given]
-    return [f"{thing.__module__}.{thing.__qualname__}" for thing in things]
+def own_names(mixture: ExpertMixture) -> list[str]:
+    """Names of the caller's own classes and functions, and of what is in them: whoever hands them in trusts them."""
+    encoder = Encoder(by_pickle=False)
+    encoder.encode([mixture.algorithm, mixture.loss])
+    names = {name.replace(":", ".") for name in encoder.names}
+    if encoder.models:
+        names |= untrusted_types(dumped(encoder.models, False, lambda at: encoder.path(encoder.places[at])), ())
+    return sorted(names)
+
+
+def check_own(mixture: ExpertMixture) -> None:
+    """That what is the caller's own can be written and read again by all: what is learned would else be lost."""
+    for which, given in {"algorithm": mixture.algorithm, "loss": mixture.loss}.items():
+        thing = given
+        while isinstance(thing, partial):
+            thing = thing.func
+        if (thing if hasattr(thing, "__qualname__") else type(thing)).__module__ == "__main__":
+            raise ValueError(_OF_MAIN.format(f"{which}={given!r}"))
+    try:
+        data = _dump(clone(mixture))
+        names = own_names(mixture)
+        _load(data, trusted=names)
+    except ValueError as error:
+        told = f"algorithm={mixture.algorithm!r} or loss={mixture.loss!r} cannot be written so that all can read it"
+        raise ValueError(f"{told}: {error}") from error
+    for name in names:
+        if name.startswith("__main__."):
+            raise ValueError(_OF_MAIN.format(name))

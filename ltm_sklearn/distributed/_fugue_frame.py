@@ -24,6 +24,15 @@ class FugueFrame:
         self.columns = fa.get_column_names(frame)
         if BUCKET in self.columns:
             raise ValueError(f"the name of column {BUCKET!r} is needed on the way: rename it")
+        for name in self.columns:
+            if isinstance(name, str) and any(letter < " " for letter in name):
+                raise ValueError(f"column {name!r} has a tab or a newline in its name, which Fugue does not take")
+        index = getattr(getattr(frame, "index", None), "name", None)  # of Dask
+        if index is not None:
+            raise ValueError(
+                f"the frame's index has the name {index!r}, which Fugue does not take: make it a column with "
+                "reset_index(), or let it go with reset_index(drop=True)"
+            )
 
     def learn(self, work: Work) -> list[Report]:
         """Learn all rows, now: what comes back is small, and is asked for once."""

@@ -15,12 +15,13 @@ from ..ensemble._mixture_parameters import check_mixture
 from ..ensemble._times import CALENDAR
 from ..experts._validation import check_count
 from ..streams._batches import import_extra
-from ._bucket_work import Report, Work, special_columns
+from ._bucket_work import Report, Work, check_own, special_columns
 from ._buckets import NO_BUCKET, bucket_of
 from ._frames import frame_of
 from ._generations import Generation, Generations, described
 
 PREDICTION = "mixture"  #: the column of what is predicted
+LEVEL = "quantile"  #: the column of the quantiles among the weights
 
 
 class PanelMixture:
@@ -45,7 +46,8 @@ class PanelMixture:
         The column of the targets.
     n_buckets : int, default=64
         Series are kept together in so many files, by a checksum of their names: it cannot be changed later. A bucket
-        with its new rows must fit into the memory of a worker, and there should be several for each worker.
+        with its new rows must fit into the memory of a worker, and there should be several for each worker. On Dask
+        the same holds for the partitions of a frame.
     keep : int, default=2
         How many generations of the state to keep, of which each call that learns makes one. Predictions on a cluster
         are computed when they are asked for, from the state at the time of the call: it must still be there.
@@ -218,7 +220,7 @@ class PanelMixture:
         parts = []
         for bucket in sorted(map(int, work.generation.files)):
             mixture = work.load(bucket)
-            cells = pd.DataFrame(mixture.cells_, columns=[self.mixture.series, self.mixture.group, "quantile"])
+            cells = pd.DataFrame(mixture.cells_, columns=[self.mixture.series, self.mixture.group, LEVEL])
             names = pd.DataFrame(np.atleast_2d(mixture.weights_), columns=mixture.experts_)
             parts.append(pd.concat([cells.dropna(axis=1, how="all"), names], axis=1))
         return pd.concat(parts, ignore_index=True)
@@ -300,12 +302,7 @@ class PanelMixture:
         for name in self._predicted():
             if name in (*special_columns(self.mixture), self.target):
                 raise ValueError(f"column {name!r} has the name of what is predicted: rename it")
-        for which in ("algorithm", "loss"):
-            given = getattr(self.mixture, which)
-            if (given if hasattr(given, "__qualname__") else type(given)).__module__ == "__main__":
-                raise ValueError(
-                    f"{which}={given!r} is of __main__, where workers do not find it: put it into a module"
-                )
+        check_own(self.mixture)
         if not isinstance(self.state, str | PathLike):
             raise ValueError(f"state={self.state!r} must be the path of a folder")
         if Path(self.state).exists() and not Path(self.state).is_dir():
@@ -322,6 +319,8 @@ class PanelMixture:
             raise ValueError(f"there are two columns {doubled[0]!r}")
         needed = {"series": self.mixture.series}
         if learn:
+            if self.mixture.quantiles is not None and LEVEL in columns and self.target != LEVEL:
+                raise ValueError(f"column {LEVEL!r} has the name of a column of the weights: rename it")
             needed |= {"target": self.target, "time": self.mixture.time}
             needed["group"] = None if self.mixture.group in CALENDAR else self.mixture.group
             needed["block"] = self.mixture.block if isinstance(self.mixture.block, str) else None

@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 
 from ._errors import BadFile
 
+#: NumPy's arrays have no more dimensions.
+_MOST_DIMENSIONS = 64
+
 
 def is_plain(array: NDArray[Any]) -> bool:
     """Whether it can be written without pickle."""
@@ -55,22 +58,38 @@ class Unshelf:
         self._all = [_read(data, name) for name, data in sorted(members.items(), key=lambda item: _number(item[0]))]
         if [_number(name) for name in sorted(members, key=_number)] != list(range(len(members))):
             raise BadFile("a file of arrays is missing")
+        self._left = [len(array) for array in self._all]  #: items that no array was said to have
+        self.n_bytes = sum(array.nbytes for array in self._all)
 
-    def check(self, where: Any) -> None:
-        """Raise an error if there is no such array."""
+    def check(self, where: Any, n_dimensions: int | None = None) -> None:
+        """Raise an error if there is no such array, or if others have its items: none is written twice."""
         if not (isinstance(where, list) and len(where) in (3, 4) and where[3:] in ([], ["F"])):
             raise BadFile("an array is described wrongly")
         number, start, shape, *_ = where
-        sizes = [number, start, *shape] if isinstance(shape, list) else [None]
-        if not all(type(size) is int and size >= 0 for size in sizes):
+        size = size_of(shape)
+        if not all(type(each) is int and each >= 0 for each in (number, start)):
             raise BadFile("an array is described wrongly")
-        if number >= len(self._all) or start + prod(shape) > len(self._all[number]):
+        if n_dimensions is not None and len(shape) != n_dimensions:
+            raise BadFile("an array has more dimensions than it should")
+        if number >= len(self._all) or start + size > len(self._all[number]):
             raise BadFile("an array is larger than what there is of it")
+        self._left[number] -= size
+        if self._left[number] < 0:
+            raise BadFile("arrays are parts of each other")
 
     def get(self, where: list[Any]) -> NDArray[Any]:
         """A copy, which can be written to."""
         number, start, shape, *order = where
         return self._all[number][start : start + prod(shape)].copy().reshape(shape, order="F" if order else "C")
+
+
+def size_of(shape: Any) -> int:
+    """How many items an array of this shape has; an error if there is no such shape."""
+    if not (isinstance(shape, list) and len(shape) <= _MOST_DIMENSIONS):
+        raise BadFile("an array is described wrongly")
+    if not all(type(size) is int and 0 <= size < 2**63 for size in shape):  # the product of others may take hours
+        raise BadFile("an array is described wrongly")
+    return prod(shape)
 
 
 def _number(name: str) -> int:

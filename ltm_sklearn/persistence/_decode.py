@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Collection, Iterator, Sequence
-from math import prod
 from types import FunctionType, MethodType
 from typing import Any
 
 import numpy as np
 
-from ._arrays import Unshelf
+from ._arrays import Unshelf, size_of
 from ._errors import BadFile
-from ._inert import check_asked, check_attributes, check_key, check_slots
-from ._names import CALLED, looked_up, may_be_bound
+from ._inert import Effort, check_asked, check_attributes, check_key, check_keys, check_new, check_slots
+from ._names import CALLED, OF_PYTHON, looked_up, may_be_bound
 from ._plain import MADE
 
 _NUMBERS = {"nan": float("nan"), "inf": float("inf"), "-inf": float("-inf")}
@@ -53,6 +52,7 @@ class Decoder:
         for node in nodes:
             self._check(node)
         check_asked(nodes, self._children)
+        self._effort = Effort(arrays.n_bytes + 8 * sum(map(_n_values, nodes)))
         self._made: list[Any] = [_NOT_MADE] * len(nodes)
         self._models: Sequence[Any] = ()
 
@@ -63,14 +63,16 @@ class Decoder:
         if kind in _KINDS:
             if kind == "made" and node[1] not in MADE:
                 raise BadFile(f"it has {node[1]!r}, which is unknown here")
+            if kind == "objects" and size_of(node[1]) != len(node) - 2:
+                raise BadFile("an array of objects has another size than it says")
         elif kind in _ARRAYS:
             self._arrays.check(node[-1])
         elif kind == "numbers" and node[1] in ("list", "tuple"):
-            self._arrays.check(node[2])
+            self._arrays.check(node[2], 1)
         elif kind in ("object", "built", "called"):
             cls, name = self._thing(node[1]), self._names[node[1]]
             is_class = isinstance(cls, type) and not issubclass(cls, type)
-            if not is_class or (kind == "called" and name not in CALLED):
+            if not is_class or name in OF_PYTHON or (kind == "called" and name not in CALLED):
                 raise BadFile(f"no object of {name} is made here")
         elif kind == "named":
             self._thing(node[1])
@@ -162,7 +164,8 @@ class Decoder:
     def _keys(self, values: list[Any]) -> list[Any]:
         keys = self._values(values)
         for key in keys:
-            check_key(key, self._trusted)
+            check_key(key, self._trusted, self._effort)
+        check_keys(keys)
         return keys
 
     def _shell(self, node: list[Any]) -> Any:
@@ -179,8 +182,6 @@ class Decoder:
         if kind == "deque":
             return deque(maxlen=node[1])
         if kind == "objects":
-            if prod(node[1]) != len(node) - 2:
-                raise BadFile("an array of objects has another size than it says")
             return np.empty(node[1], dtype=object)
         if kind == "object":
             cls = self._things[node[1]]
@@ -221,7 +222,9 @@ class Decoder:
             numbers = self._arrays.get(node[2]).tolist()
             return numbers if node[1] == "list" else tuple(numbers)
         if kind == "made":
-            return MADE[node[1]](*self._values(node[2:]))
+            parts = self._values(node[2:])
+            self._effort.spend_on(parts)
+            return MADE[node[1]](*parts)
         if kind == "named":
             return self._things[node[1]]
         if kind == "model":
@@ -229,6 +232,8 @@ class Decoder:
         if kind == "method":
             return self._method(self._value(node[1]), node[2])
         cls, args = self._things[node[1]], self._values(node[2])
+        self._effort.spend_on(args)
+        check_new(cls, args)
         made = cls(*args) if kind == "called" else cls.__new__(cls, *args)
         if node[3]:  # by the methods of the plain containers, whatever the class makes of them
             (deque if isinstance(made, deque) else list).extend(made, self._values(node[3]))
@@ -259,6 +264,10 @@ _OF_ARRAY: dict[str, Callable[[Any], Any]] = {
     "bytearray": lambda array: bytearray(array.tobytes()),
     "dtype": lambda array: array.dtype,
 }
+
+
+def _n_values(node: list[Any]) -> int:
+    return sum(len(part) if isinstance(part, list | dict) else 1 for part in node)
 
 
 def _flat(values: list[Any]) -> Any:

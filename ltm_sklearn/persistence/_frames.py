@@ -4,10 +4,28 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
+from datetime import tzinfo
 from importlib import import_module
 from typing import Any
 
 import numpy as np
+
+from ._errors import BadFile
+
+#: Bytes of an item of an array, at most: a file could name a dtype of some gigabytes.
+_MOST_BYTES = 64
+
+
+def taking(make: Callable[..., Any], *kinds: Any) -> Callable[..., Any]:
+    """The same, but of parts of these kinds only: of a range in the place of a list it would make an endless one."""
+
+    def made(*parts: Any) -> Any:
+        wrong = [part for part, kind in zip(parts, kinds, strict=False) if not isinstance(part, kind)]
+        if wrong or len(parts) > len(kinds):
+            raise BadFile(f"a value is made of other things than it should: {[type(part).__name__ for part in parts]}")
+        return make(*parts)
+
+    return made
 
 
 def parts_of(thing: Any) -> tuple[str, tuple[Any, ...]] | None:
@@ -80,21 +98,68 @@ def _pd() -> Any:
     return import_module("pandas")
 
 
+def _check_column(values: Any, n_rows: int | None = None) -> None:
+    """Raise an error if these are not all there: of one number, or a range, pandas makes as many as an index claims."""
+    is_array = isinstance(values, np.ndarray | _pd().api.extensions.ExtensionArray)
+    if not is_array or values.ndim != 1 or (n_rows is not None and len(values) != n_rows):
+        raise BadFile("a column or index has other values than it should")
+
+
+def _check_indices(*indices: Any) -> None:
+    if not all(isinstance(index, _pd().Index) for index in indices):
+        raise BadFile("the rows or columns of a table have no index")
+
+
 def _index(values: Any, name: Any, freq: Any) -> Any:
+    _check_column(values)
     index = _pd().Index(values, name=name)
-    if freq is not None and hasattr(index, "_with_freq") and index.freq != freq:
+    if isinstance(freq, _pd().offsets.BaseOffset) and hasattr(index, "_with_freq") and index.freq != freq:
         index.freq = freq
     return index
 
 
+def _frame(values: Any, index: Any, names: Any) -> Any:
+    _check_indices(index, names)
+    if values.shape != (len(index), len(names)):
+        raise BadFile("a table has another size than it says")
+    return _pd().DataFrame(values, index, names, copy=False)
+
+
 def _columns(columns: list[Any], index: Any, names: Any) -> Any:
+    _check_indices(index, names)
+    for column in columns:
+        _check_column(column, len(index))
     frame = _pd().DataFrame(dict(enumerate(columns)), index=index)
     frame.columns = names
     return frame
 
 
+def _series(values: Any, index: Any, name: Any) -> Any:
+    _check_indices(index)
+    _check_column(values, len(index))
+    return _pd().Series(values, index, name=name, copy=False)
+
+
 def _levels(levels: Any, codes: Any, names: Any) -> Any:
+    _check_indices(*levels)
+    for each in codes:
+        _check_column(each)
     return _pd().MultiIndex(levels, codes, names=names, verify_integrity=True)
+
+
+def _categories(codes: Any, names: Any, ordered: Any) -> Any:
+    _check_indices(names)
+    return _pd().Categorical.from_codes(codes, names, ordered=ordered)
+
+
+def _array(values: list[Any], name: str) -> Any:
+    dtype = _pd().api.types.pandas_dtype(name)
+    item = getattr(dtype, "subtype", dtype)
+    if isinstance(item, np.dtype) and item.itemsize > _MOST_BYTES:
+        raise BadFile(f"an array has items of {item.itemsize} bytes")
+    if any(hasattr(value, "__iter__") and not isinstance(value, str | bytes) for value in values):
+        raise BadFile("an array of pandas has other items than single values")
+    return _pd().array(values, dtype=dtype)
 
 
 def _time(moment: Any, zone: Any) -> Any:
@@ -111,23 +176,30 @@ def _periods(ordinals: Any, freq: str) -> Any:
     return _pd().PeriodIndex.from_ordinals(ordinals, freq=freq).array
 
 
+def _range(start: int, stop: int, step: int, name: Any) -> Any:
+    return _pd().RangeIndex(start, stop, step, name=name)
+
+
+_INTEGERS = (int, np.integer)
+_ZONES = (tzinfo, type(None))
+
 #: How one is made, by the name in a file.
 MADE_OF_FRAMES: dict[str, Callable[..., Any]] = {
-    "pandas frame": lambda values, index, names: _pd().DataFrame(values, index, names, copy=False),
-    "pandas columns": _columns,
-    "pandas series": lambda values, index, name: _pd().Series(values, index, name=name, copy=False),
-    "pandas range": lambda start, stop, step, name: _pd().RangeIndex(start, stop, step, name=name),
-    "pandas levels": _levels,
-    "pandas index": _index,
-    "pandas categories": lambda codes, names, ordered: _pd().Categorical.from_codes(codes, names, ordered=ordered),
-    "pandas zoned times": _zoned,
-    "pandas periods": _periods,
-    "pandas array": lambda values, dtype: _pd().array(values, dtype=dtype),
-    "pandas time": _time,
-    "pandas span": lambda span: _pd().Timedelta(span),
-    "pandas period": lambda ordinal, freq: _pd().Period(ordinal=ordinal, freq=freq),
-    "pandas offset": lambda freq: import_module("pandas.tseries.frequencies").to_offset(freq),
+    "pandas frame": taking(_frame, np.ndarray, object, object),
+    "pandas columns": taking(_columns, list, object, object),
+    "pandas series": taking(_series, object, object, object),
+    "pandas range": taking(_range, _INTEGERS, _INTEGERS, _INTEGERS, object),
+    "pandas levels": taking(_levels, list, list, list),
+    "pandas index": taking(_index, object, object, object),
+    "pandas categories": taking(_categories, np.ndarray, object, object),
+    "pandas zoned times": taking(_zoned, np.ndarray, str, tzinfo),
+    "pandas periods": taking(_periods, np.ndarray, str),
+    "pandas array": taking(_array, list, str),
+    "pandas time": taking(_time, np.datetime64, _ZONES),
+    "pandas span": taking(lambda span: _pd().Timedelta(span), np.timedelta64),
+    "pandas period": taking(lambda ordinal, freq: _pd().Period(ordinal=ordinal, freq=freq), _INTEGERS, str),
+    "pandas offset": taking(lambda freq: import_module("pandas.tseries.frequencies").to_offset(freq), str),
     "pandas missing": lambda is_time: _pd().NaT if is_time else _pd().NA,
-    "polars frame": lambda data: import_module("polars").read_ipc(io.BytesIO(data)),
-    "pyarrow table": lambda data: import_module("pyarrow.ipc").open_stream(data).read_all(),
+    "polars frame": taking(lambda data: import_module("polars").read_ipc(io.BytesIO(data)), bytes),
+    "pyarrow table": taking(lambda data: import_module("pyarrow.ipc").open_stream(data).read_all(), bytes),
 }

@@ -3,11 +3,14 @@
 Making a date or a table, or putting a key into a dictionary, asks the parts for methods. An object of a crafted file
 could bring methods along, as attributes that are functions. So such parts have to be plain values, and no attribute may
 take the place of a method that others call.
+
+Nor does a small file keep a process busy: what is done for it is counted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
+from importlib import import_module
 from types import BuiltinFunctionType, FunctionType, MemberDescriptorType, MethodType
 from typing import Any
 
@@ -18,6 +21,7 @@ from ._plain import PARTS
 
 _CONTAINERS = frozenset(["list", "tuple", "set", "frozenset", "dict", "OrderedDict", "objects"])
 _LEAVES = frozenset(["array", "scalar", "bytes", "bytearray", "dtype", "numbers", "model"])
+_MANY = 1000  #: keys
 _KEYS = frozenset([type(None), bool, int, float, str, bytes, type, FunctionType, BuiltinFunctionType, *PARTS])
 
 
@@ -46,22 +50,83 @@ def check_asked(nodes: list[Any], children: Callable[[Any], Iterable[int]]) -> N
                     raise BadFile(f"a {node[1]} is made of other things than plain values")
 
 
-def check_key(key: Any, trusted: Collection[str]) -> None:
-    """Raise an error if a key's class has ways of its own to compare: these would ask for attributes."""
+#: What is made of a file's parts may take so many times the room of these; what was saved takes a few times of it.
+_MOST_TIMES = 20
+
+
+class Effort:
+    """How much is done for a file, at most: a crafted one may refer to one thing over and over.
+
+    Parameters
+    ----------
+    n_bytes : int
+        What the file has.
+    """
+
+    def __init__(self, n_bytes: int) -> None:
+        self._left: float = _MOST_TIMES * n_bytes + 100_000
+
+    def spend(self, n_values: float) -> None:
+        """Raise an error if so many values, of eight bytes each, are more than what is left."""
+        self._left -= 8 * n_values
+        if self._left < 0:
+            raise BadFile("it refers to the same things over and over")
+
+    def spend_on(self, parts: Iterable[Any]) -> None:
+        """Likewise for all that is in these: what is made of them copies it, or asks each for its hash."""
+        left = [*parts]
+        while left:
+            thing = left.pop()
+            kind = type(thing)
+            has_objects = kind is np.ndarray and thing.dtype == object and thing.ndim > 0
+            if has_objects or kind is list or isinstance(thing, tuple):
+                self.spend(len(thing))
+                left.extend(thing)
+            elif kind is np.ndarray or kind is bytes:
+                self.spend((thing.nbytes if kind is np.ndarray else len(thing)) / 8)
+            elif kind is dict or _is_array_of_pandas(thing):  # an index is not copied
+                self.spend(len(thing))
+
+
+def _is_array_of_pandas(thing: Any) -> bool:
+    is_of_pandas = type(thing).__module__.partition(".")[0] == "pandas"
+    return is_of_pandas and isinstance(thing, import_module("pandas").api.extensions.ExtensionArray)
+
+
+def check_key(key: Any, trusted: Collection[str], effort: Effort) -> None:
+    """Raise an error if a key's class has ways of its own to compare: these would ask for attributes.
+
+    Or if it has more in it than a file has: two tuples in each other fifty times would take years to hash.
+    """
     left = [key]
     while left:
         thing = left.pop()
         kind = type(thing)
         if kind in _KEYS or isinstance(thing, np.generic) or kind.__module__.partition(".")[0] == "pandas":
             continue
-        if isinstance(thing, tuple) and kind.__hash__ is tuple.__hash__ and kind.__eq__ is tuple.__eq__:
+        is_tuple = isinstance(thing, tuple) and kind.__hash__ is tuple.__hash__ and kind.__eq__ is tuple.__eq__
+        if is_tuple or kind is frozenset:
+            effort.spend(len(thing))
             left += thing
             continue
-        if kind is frozenset or (kind.__hash__ is object.__hash__ and kind.__eq__ is object.__eq__):
+        if kind.__hash__ is object.__hash__ and kind.__eq__ is object.__eq__:
             continue
         name = f"{kind.__module__}.{kind.__qualname__}"
         if name not in trusted:
             raise BadFile(f"it has a {name} as a key: look at it, and name it in trusted=")
+
+
+def check_keys(keys: list[Any]) -> None:
+    """Raise an error if most keys have the hash of another one: each would be compared with all of these."""
+    if len(keys) > _MANY and 4 * len({*map(hash, keys)}) < len(keys):
+        raise BadFile("most keys of a dictionary or set have the same hash")
+
+
+def check_new(cls: type, args: list[Any]) -> None:
+    """Raise an error if a kind of tuple or number would be made of another thing: of an endless range, say."""
+    for base in (tuple, str, bytes, int, float, complex, frozenset):
+        if cls.__new__ is base.__new__ and [*map(type, args)] != [base]:
+            raise BadFile(f"a {cls.__qualname__} is made of another thing than a {base.__name__}")
 
 
 def check_attributes(cls: type, names: Iterable[Any]) -> None:

@@ -31,6 +31,9 @@ _APART = (
 #: Packages whose functions may be named, and methods bound: the others have some that open what was pickled.
 _CALLABLE = ("ltm_sklearn", "river")
 
+#: Modules whose functions may not, and whose methods are not bound: they call whatever they are given.
+_CALLERS = ("ltm_sklearn._attempts", "ltm_sklearn.distributed")
+
 #: Of Python's own, what occurs as a value: factories of default dictionaries, what River's text features call.
 _PYTHONS = (
     bool,
@@ -93,7 +96,7 @@ def looked_up(name: str, trusted: Collection[str]) -> Any:
     if name in OF_PYTHON:
         return OF_PYTHON[name]
     module, path = _parted(name)
-    parts = [*module.split("."), *path.split(".")]
+    parts = [*([] if module == "__main__" else module.split(".")), *path.split(".")]  # a script, or a notebook
     if not all(part.isidentifier() and not part.startswith("__") for part in parts):
         raise BadFile(f"{name!r} is no name of a class or function")
     try:
@@ -106,7 +109,8 @@ def looked_up(name: str, trusted: Collection[str]) -> Any:
     if (thing.__module__, thing.__qualname__) != (module, path):
         raise BadFile(f"{module}.{path} is defined elsewhere, as {thing.__module__}.{thing.__qualname__}")
     is_trusted = f"{module}.{path}" in trusted
-    if not is_trusted and (_is_apart(module) or not (isinstance(thing, type) or module.partition(".")[0] in _CALLABLE)):
+    is_let_in = isinstance(thing, type) or _is_callable(module)
+    if not is_trusted and (_is_within(module, _APART) or not is_let_in):
         raise BadFile(f"it has {module}.{path}, which no model needs: look at it, and name it in trusted=")
     if not is_trusted and _loads_more(thing):
         raise BadFile(f"it has {module}.{path}, which loads more than its values: look at it, and name it in trusted=")
@@ -122,12 +126,17 @@ def may_be_bound(function: FunctionType, trusted: Collection[str]) -> bool:
     """Whether a method may be an attribute: of the packages, or of a class that is trusted."""
     module, path = function.__module__, function.__qualname__
     is_trusted = f"{module}.{path.rpartition('.')[0]}" in trusted or f"{module}.{path}" in trusted
-    is_known = module == "random" or module.partition(".")[0] in _CALLABLE  # River's clusters draw by Random.gauss
-    return is_trusted or (is_known and not _is_apart(module))
+    is_known = module == "random" or _is_callable(module)  # River's clusters draw by Random.gauss
+    return is_trusted or (is_known and not _is_within(module, _APART))
 
 
-def _is_apart(module: str) -> bool:
-    return any(module == each or module.startswith(f"{each}.") for each in _APART)
+def _is_callable(module: str) -> bool:
+    """Whether its functions may be named, and methods bound."""
+    return module.partition(".")[0] in _CALLABLE and not _is_within(module, _CALLERS)
+
+
+def _is_within(module: str, packages: Iterable[str]) -> bool:
+    return any(module == each or module.startswith(f"{each}.") for each in packages)
 
 
 def _loads_more(thing: Any) -> bool:

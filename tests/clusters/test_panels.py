@@ -73,10 +73,25 @@ def test_errors_on_workers_come_back_with_the_series(cluster, tmp_path):
     assert_same_numbers(panel, panel.predict(last), in_memory({}, first, second), last)
 
 
-def test_names_that_fugue_does_not_take_are_named(tmp_path):
-    rows = panel_frame(n_series=5).rename(columns={"model 1": "a,b:c"})
-    with pytest.raises(ValueError, match="a name that Fugue does not take"):
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("a,b:c", "'a,b:c'.* is a name that Fugue does not take"),
+        ("a\tb", r"column 'a\\tb' has a tab or a newline in its name"),
+        ("a\nb", r"column 'a\\nb' has a tab or a newline in its name"),
+    ],
+)
+def test_names_that_fugue_does_not_take_are_named_on_dask(name, message, tmp_path):
+    rows = panel_frame(n_series=5).rename(columns={"model 1": name})
+    with pytest.raises(ValueError, match=message):
         panel_in(tmp_path).partial_fit(dd.from_pandas(rows, npartitions=2))
+    assert not list(tmp_path.glob("generation-*"))
+
+
+def test_an_index_with_a_name_is_named_on_dask(tmp_path):
+    frame = dd.from_pandas(panel_frame(n_series=5).rename_axis("place"), npartitions=2)
+    with pytest.raises(ValueError, match="index has the name 'place', which Fugue does not take"):
+        panel_in(tmp_path).partial_fit(frame)
     assert not list(tmp_path.glob("generation-*"))
 
 

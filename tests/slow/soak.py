@@ -130,13 +130,13 @@ def main():
     parser.add_argument("--rounds", type=int, default=10_000_000, help="of experts, bandits and mixtures")
     parser.add_argument("--rows", type=int, default=1_000_000, help="of the estimators")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--only", default="", help="loads whose names begin so")
+    parser.add_argument("--only", nargs="+", default=[""], help="loads whose names begin so, or so")
     parser.add_argument("--jobs", type=int, default=2, help="loads side by side (default: %(default)s)")
     parser.add_argument("--out", type=Path, help="folder for the table, as CSV and Markdown")
     options = parser.parse_args()
     rounds = {**dict.fromkeys(ROWS, options.rows), **dict.fromkeys(FAST, options.rounds)}
     rounds |= dict.fromkeys(SLOW, options.rounds // 100)
-    names = [name for name in rounds if name.startswith(options.only)]
+    names = [name for name in rounds if name.startswith(tuple(options.only))]
     runs = []
     with ProcessPoolExecutor(options.jobs, mp_context=get_context("spawn"), max_tasks_per_child=1) as processes:
         tasks = [processes.submit(soaked, name, rounds[name], options.seed) for name in names]
@@ -151,7 +151,14 @@ def main():
 
 
 def save(runs, options):
-    """The table of all loads."""
+    """The tables: of the estimators, and of all else."""
+    for name, mine in (("soak_rows", [*ROWS]), ("soak_rounds", [*FAST, *SLOW])):
+        if any(run.name in mine for run in runs):
+            save_table(name, [run for run in runs if run.name in mine], options)
+
+
+def save_table(name, runs, options):
+    """One of them."""
     rows = []
     for run in runs:
         last, half, early = run.blocks[-1], run.last_half(), run.blocks[N_BLOCKS // 10]
@@ -179,9 +186,9 @@ def save(runs, options):
         f"estimators some labels come late and some never. Seed {options.seed}.",
     ]
     given = ["--rounds", str(options.rounds), "--rows", str(options.rows), "--seed", str(options.seed)]
-    given += ["--only", options.only] if options.only else []
+    given += ["--only", *options.only] if options.only != [""] else []
     command = shlex.join(["python", "tests/slow/soak.py", *given])
-    Report(options.out, command).table("soak", header, rows, notes, ("river", "pandas"))
+    Report(options.out, command).table(name, header, rows, notes, ("river", "pandas"))
 
 
 if __name__ == "__main__":

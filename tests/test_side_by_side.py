@@ -1,0 +1,157 @@
+"""Panels are pickled, copied and saved with their cells side by side, and go on to the last bit."""
+
+import copy
+import json
+import pickle
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ltm_sklearn import ExpertMixture
+from ltm_sklearn._side_by_side import apart, side_by_side
+from ltm_sklearn.experts import BOA, Hedge, LongTermMemory, SimpleReduction
+from ltm_sklearn.persistence import load, save
+
+
+def panel(n_series=10, n_rounds=6, **parameters):
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame({"shop": np.tile(np.arange(n_series), n_rounds)})
+    y = rng.normal(size=len(rows))
+    for expert in "abc":
+        rows[expert] = y + rng.normal(size=len(rows))
+    return ExpertMixture(series="shop", **parameters).partial_fit(rows, y), rows, y
+
+
+def brought_back(mixture, way, folder):
+    if way == "save":
+        save(mixture, folder / "panel.ltm")
+        return load(folder / "panel.ltm", trusted=[Odd])
+    return pickle.loads(pickle.dumps(mixture)) if way == "pickle" else copy.deepcopy(mixture)
+
+
+class Odd(Hedge):
+    """Keeps what NumPy's own ways to put arrays together would change."""
+
+    def _begin(self, n_experts):
+        super()._begin(n_experts)
+        self.strided_ = np.arange(8.0)[::2]
+        self.turned_ = np.asfortranarray(np.arange(6.0).reshape(2, 3))
+        self.single_ = np.array(0.5)
+        self.foreign_ = np.arange(3.0).astype(">f8")
+        self.pair_ = (1, "a")
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {},
+        {"lag": 2},
+        {"quantiles": [0.1, 0.9]},
+        {"bias": True, "block": 2},
+        {"gradient": False},
+        {"algorithm": LongTermMemory()},
+        {"algorithm": SimpleReduction()},
+        {"algorithm": BOA()},
+        {"algorithm": Odd()},
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("way", ["pickle", "copy", "save"])
+def test_a_panel_goes_on_to_the_last_bit(parameters, way, tmp_path):
+    mixture, rows, y = panel(**parameters)
+    mixture.partial_fit(rows[:7], y[:7])  # some series are ahead of the others, and a new one has just begun
+    mixture.partial_fit(rows[:3].assign(shop=99), y[:3])
+    back = brought_back(mixture, way, tmp_path)
+    for each in (mixture, back):
+        each.partial_fit(rows, y)
+        each.partial_fit(rows.assign(newcomer=y), y)
+    assert back.cells_ == mixture.cells_
+    assert back.weights_.tobytes() == mixture.weights_.tobytes()
+    assert back.predict(rows.assign(newcomer=y)).tobytes() == mixture.predict(rows.assign(newcomer=y)).tobytes()
+
+
+def algorithms(mixture):
+    """Of each cell, those of its voices."""
+    return [[voice.algorithm for voice in cell.council.voices] for cell in mixture._panel.cells.values()]
+
+
+@pytest.mark.parametrize("way", ["pickle", "copy", "save"])
+def test_series_share_no_memory(way, tmp_path):
+    back = brought_back(panel()[0], way, tmp_path)
+    (first, first_poly), (second, second_poly), *_ = algorithms(back)
+    assert first.state_["potential"].base is None  # else it would keep the numbers of all others
+    for name, mine in [*first.state_.items(), *first_poly.state_.items()]:
+        yours = second.state_.get(name, second_poly.state_.get(name))
+        assert not isinstance(mine, np.ndarray) or not np.shares_memory(mine, yours)
+    assert isinstance(second_poly.state_["largest"], np.ndarray)  # without a dimension
+
+
+@pytest.mark.parametrize("way", ["pickle", "copy", "save"])
+def test_what_others_have_put_into_a_cell_is_left_as_it_is(way, tmp_path):
+    for (algorithm,) in algorithms(brought_back(panel(algorithm=Odd())[0], way, tmp_path)):
+        assert isinstance(algorithm.single_, np.ndarray)
+        assert algorithm.pair_ == (1, "a")
+        assert algorithm.turned_.flags.f_contiguous
+        np.testing.assert_array_equal(algorithm.foreign_, [0.0, 1.0, 2.0])
+        np.testing.assert_array_equal(algorithm.strided_, [0.0, 2.0, 4.0, 6.0])
+
+
+def test_a_panel_of_many_series_is_written_as_few_objects(tmp_path):
+    def n_nodes(n_series):
+        save(panel(n_series)[0], tmp_path / "panel.ltm")
+        with zipfile.ZipFile(tmp_path / "panel.ltm") as archive:
+            return len(json.loads(archive.read("state.json"))["nodes"])
+
+    assert n_nodes(400) == n_nodes(200)
+
+
+def test_a_panel_without_cells():
+    assert apart(*side_by_side({})) == {}
+
+
+# Crafted values -------------------------------------------------------------------------------------------------------
+
+
+def changed(part, value):
+    """What a panel is written as, with something else in a place of its first group."""
+    keys, which, groups, alone = side_by_side(panel(n_series=3)[0]._panel.cells)
+    plan, n_cells, columns = groups[0]
+    parts = {"plan": plan, "n_cells": n_cells, "columns": columns, "which": which, "alone": alone}
+    parts[part] = value(parts[part])
+    return keys, parts["which"], [(parts["plan"], parts["n_cells"], parts["columns"])], parts["alone"]
+
+
+def doubled(depth):
+    part = ("list",)
+    for _ in range(depth):
+        part = ("list", part, part)
+    return part
+
+
+@pytest.mark.parametrize(
+    ("part", "value", "message"),
+    [
+        ("plan", lambda plan: ("Voice", *plan[1:]), "not the plan of a cell"),
+        ("plan", lambda plan: (*plan[:2], ("Path", ()), *plan[3:]), "unknown part"),
+        ("plan", lambda plan: (*plan[:2], ("is", print), *plan[3:]), "unknown part"),
+        ("plan", lambda plan: (*plan[:2], doubled(60), *plan[3:]), "too many parts"),
+        ("columns", lambda columns: [column.astype(np.float32) for column in columns], "other numbers"),
+        ("columns", lambda columns: columns[:-1], "shorter"),
+        ("n_cells", lambda _: 10**12, "other cells than are counted"),
+        ("which", lambda which: which[:-1], "other cells than are counted"),
+        ("which", lambda which: which - 2, "other cells than are counted"),
+        ("alone", lambda _: [print], "something else in the place of a cell"),
+    ],
+)
+def test_values_that_were_never_written_are_refused(part, value, message):
+    with pytest.raises(ValueError, match=message):
+        apart(*changed(part, value))
+
+
+def test_a_file_cannot_be_of_more_cells_than_it_has_numbers_for():
+    names = tuple(f"part {at}" for at in range(200))
+    plan = ("Cell", names, ("float",), *[("is", None)] * 199)
+    with pytest.raises(ValueError, match="fewer numbers than parts"):
+        apart(np.zeros((10, 3)), np.zeros(10, dtype=np.int64), [(plan, 10, [np.zeros(10)])], [])
