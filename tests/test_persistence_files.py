@@ -130,6 +130,12 @@ def test_an_array_that_claims_to_be_enormous_is_refused(path):
     refused(data, path, "another size than it says")
 
 
+@pytest.mark.parametrize("text", ["{(", "[" * 5000, "{'descr': {}}", "1L", "", "'" * 9], ids=str)
+def test_an_array_whose_header_cannot_be_read_is_refused(text, path):
+    header = b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text.encode()
+    refused(crafted([["array", [0, 0, [1]]]], **{"arrays/0.npy": header}), path, "arrays/0.npy cannot be read")
+
+
 # Crafted states ------------------------------------------------------------------------------------------------------
 
 HEDGE = "ltm_sklearn.experts._exponential:Hedge"

@@ -109,5 +109,5 @@ def _read(data: bytes, name: str) -> NDArray[Any]:
         if dtype.hasobject or len(shape) != 1 or file.tell() + shape[0] * dtype.itemsize != len(data):
             raise ValueError("it holds objects, or has another size than it says")
         return np.frombuffer(data, dtype, shape[0], file.tell())
-    except ValueError as error:
-        raise BadFile(f"{name} cannot be read: {error}") from None
+    except Exception as error:  # NumPy reads the header as Python, whose reader has errors of many kinds
+        raise BadFile(f"{name} cannot be read: {type(error).__name__}: {error}") from None

@@ -4,10 +4,10 @@
     python tests/slow/soak.py --rounds 1000000 --rows 100000  # some ten minutes of it
     python tests/slow/soak.py --only River
 
-Each load runs in a process of its own, in 20 blocks of at least 5,000 rounds. A line a block says how much memory the
+Each load runs in a process of its own, in 20 blocks of at least 10,000 rounds. A line a block says how much memory the
 process holds, and how much processor time a round took. Machines are shared, and a round takes longer when others are
 busy: so in turns with it runs a copy of the load as it was after the first tenth, which does the same kind of work, and
-the ratio of the two is what must be flat. Exits with 1 if memory or time grow by more than 5 % over the last half, or
+the ratio of the two, the median of a block's slices, is what must be flat. Exits with 1 if memory or time grow by more than 5 % over the last half, or
 if weights, counters or regret are not what they must be at the end. Reads /proc, so it runs on Linux.
 """
 
@@ -33,7 +33,7 @@ from soak_loads import CHUNK, FAST, ROWS, SLOW  # noqa: E402
 from benchmarks.report import Report  # noqa: E402
 
 N_BLOCKS = 20
-SLICES = 5  #: of a block, each followed by a quarter as many rounds of the young copy
+SLICES = 10  #: of a block, each followed by a quarter as many rounds of the young copy
 MOST = 0.05  #: by which the last half may grow
 
 
@@ -44,7 +44,7 @@ class Block:
     rounds: int  #: at its end
     megabytes: float  #: that the process holds then
     microseconds: float  #: of processor time a round
-    ratio: float  #: of these to the young copy's; NaN while it is itself young
+    ratio: float  #: of it to the young copy's, the median of the slices; NaN while it is itself young
 
 
 @dataclass
@@ -101,13 +101,13 @@ def soaked(name, n_rounds, seed):
     in_slice = max(n_rounds // CHUNK // N_BLOCKS // SLICES, 1)
     of_young = max(in_slice // 4, 1)
     for at in range(N_BLOCKS):
-        own = youngs = 0.0
-        for _ in range(SLICES):
-            own += seconds_of(load, in_slice)
+        own = np.empty(SLICES)
+        youngs = np.full(SLICES, np.nan)
+        for slice_at in range(SLICES):
+            own[slice_at] = seconds_of(load, in_slice) / (in_slice * CHUNK)
             if young is not None:
-                youngs += seconds_of(copy.deepcopy(young), of_young)
-        ratio = np.nan if young is None else own / in_slice / (youngs / of_young)
-        blocks.append(Block(load.n_rounds, resident(), 1e6 * own / (SLICES * in_slice * CHUNK), ratio))
+                youngs[slice_at] = seconds_of(copy.deepcopy(young), of_young) / (of_young * CHUNK)
+        blocks.append(Block(load.n_rounds, resident(), 1e6 * own.mean(), np.median(own / youngs)))
         if at == N_BLOCKS // 10 - 1:
             young = copy.deepcopy(load)
     return Run(name, blocks, load.problems())
