@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import os
 import pickle
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -9,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
+from joblib.parallel import get_active_backend
 from sklearn.utils.parallel import Parallel, delayed
 
 from ._models import Models
@@ -44,15 +47,30 @@ def words_of(error: BaseException) -> str:
 
 
 def attempt(function: Callable[..., Any], *arguments: Any) -> Any:
-    """What a function returns, or its failure, in a form that comes back from another process."""
+    """What a function returns, or its failure."""
     try:
         return function(*arguments)
     except Exception as error:
-        try:
-            pickle.loads(pickle.dumps(error))
-        except Exception:  # it could not come back from another process
-            return Failure(RuntimeError(f"{type(error).__name__}: {words_of(error)}"))
         return Failure(error)
+
+
+def apart(model: Any) -> Any:
+    """A copy of a model, to be trained, which leaves the model as it is; or its failure."""
+    try:
+        return copy.deepcopy(model)
+    except Exception as error:
+        told = "cannot be copied, as time_limit, on_error='raise', threads and the first round need"
+        return Failure(RuntimeError(f"{told}: {words_of(error)}"), model)
+
+
+def able_to_travel(result: Any) -> Any:
+    """What was attempted, in a form that comes back from another process: some errors would not."""
+    if isinstance(result, Failure):
+        try:
+            pickle.loads(pickle.dumps(result.error))
+        except Exception:
+            result.error = RuntimeError(f"{type(result.error).__name__}: {words_of(result.error)}")
+    return result
 
 
 def attempt_to_learn(models: Models, source: str, model: Any, X: Any, y: Any, first: bool) -> Any:
@@ -80,15 +98,41 @@ def map_tasks(function: Callable[..., Any], tasks: list[tuple[Any, ...]], n_jobs
     return [results[at] for at in range(len(tasks))]
 
 
-def _map_here(function: Callable[..., Any], tasks: list[tuple[Any, ...]], n_jobs: int | None) -> Iterable[Any]:
+def one_by_one(models: list[Any], n_jobs: int | None) -> bool:
+    """Whether models are trained in this thread, where no failure but their own comes between."""
+    return effective_n_jobs(n_jobs) == 1 and all(getattr(model, "elsewhere", None) is None for model in models)
+
+
+def in_threads(n_jobs: int | None) -> bool:
+    """Whether models are trained in other threads of this process: they go on after an interrupt of this one."""
+    return effective_n_jobs(n_jobs) > 1 and getattr(get_active_backend()[0], "uses_threads", False)
+
+
+def _map_here(function: Callable[..., Any], tasks: list[tuple[Any, ...]], n_jobs: int | None) -> list[Any]:
     """Without the machinery of joblib where it would not help."""
     if len(tasks) < 2 or effective_n_jobs(n_jobs) == 1:
         return [function(*task) for task in tasks]
-    settings = np.geterr()
-    return Parallel(n_jobs=n_jobs)(delayed(_with_settings)(settings, function, *task) for task in tasks)
+    errors = np.geterr()
+    try:
+        results: list[Any] = _side_by_side(errors, function, tasks, n_jobs)
+    except Exception:  # a process has died, or something could not be sent: one of them is the reason
+        results = [_alone(errors, function, task, n_jobs) for task in tasks]
+    return results
 
 
-def _with_settings(settings: Any, function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a function with NumPy's error settings, which do not follow into other threads and processes."""
-    with np.errstate(**settings), inside_a_round():
-        return function(*arguments)
+def _side_by_side(errors: Any, function: Callable[..., Any], tasks: list[tuple[Any, ...]], n_jobs: int | None) -> Any:
+    return Parallel(n_jobs=n_jobs)(delayed(_elsewhere)(errors, os.getpid(), function, *task) for task in tasks)
+
+
+def _alone(errors: Any, function: Callable[..., Any], task: tuple[Any, ...], n_jobs: int | None) -> Any:
+    try:
+        return _side_by_side(errors, function, [task], n_jobs)[0]
+    except Exception as error:
+        return Failure(error, task[MODEL])
+
+
+def _elsewhere(errors: Any, process: int, function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a function with NumPy's settings of errors, which do not follow into other threads and processes."""
+    with np.errstate(**errors), inside_a_round():
+        result = function(*arguments)
+    return result if process == os.getpid() else able_to_travel(result)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ._accounts import Accounts
 from ._asking import questions
-from ._attempts import Failure, attempt, attempt_to_learn, map_tasks, words_of
+from ._attempts import Failure, apart, attempt, attempt_to_learn, in_threads, map_tasks, one_by_one, words_of
 from ._combining import guessed, plain_mean, tamed
 from ._drawing import verdict_of
 from ._failures import Failures, NoAnswer
@@ -124,19 +124,23 @@ class Engine:
         if like is not None:
             prior = self.weighting.prior(self.experts.index(like))
             share = prior / (1.0 + prior)  # the others' will shrink by the factor 1 - share
-        self.weighting.add(share)
-        self.experts.append(expert)
-        self.accounts.open()
-        self.row = None
+        weighting, accounts = self.weighting.copied(), copy.copy(self.accounts)
+        weighting.add(share)
+        accounts.open()
+        self._take_on([*self.experts, expert], weighting, accounts)
 
     def dismiss(self, expert: Expert) -> None:
         """Let an expert go."""
         index = self.experts.index(expert)
-        self.weighting.drop(index)
-        self.accounts.close(index)
-        del self.experts[index]
+        weighting, accounts = self.weighting.copied(), copy.copy(self.accounts)
+        weighting.drop(index)
+        accounts.close(index)
+        self._take_on([other for other in self.experts if other is not expert], weighting, accounts)
         expert.model = None  # what was issued before still refers to the expert
-        self.row = None
+
+    def _take_on(self, experts: list[Expert], weighting: Weighting, accounts: Accounts) -> None:
+        """Another pool, in one go: what an interrupt leaves fits together."""
+        self.__dict__.update(experts=experts, weighting=weighting, accounts=accounts, row=None)
 
     def seat(self, expert: Expert, model: Any, trained: bool) -> None:
         """Let an expert go on with another model."""
@@ -280,10 +284,12 @@ class Engine:
         def mean_loss(mixture: Floats) -> float:
             return float(np.average(score.mixture_loss(targets, mixture), weights=row_weights))
 
+        learners = [expert for expert in self.experts if expert.learns and not expert.busy]
         # What may fail after the first update works on a copy.
         watched = self.history is not None or self.watcher.listens
         copies = self.failures.raises or (self.each_row and (score.uses_gradient or watched))
-        copies = copies or issued.chances is not None
+        copies = copies or issued.chances is not None or self.time_limit is not None
+        copies = copies or not one_by_one([expert.model for expert in learners], n_jobs)
         weighting = self.weighting.copied() if copies else self.weighting
         recorded = watched and bool(self.n_rounds or issued.awake.any())  # else nothing was issued
         mixture, lost, uniform = issued.mixture, np.nan, np.nan
@@ -300,18 +306,16 @@ class Engine:
         if recorded and self.each_row and said_now:
             mixture = settled.mixture
             lost = mean_loss(mixture)
-        learners = [expert for expert in self.experts if expert.learns and not expert.busy]
         try:
             trained, passing = self._train(learners, X, y, models, n_jobs, issued)
         except BaseException:
             undo_late(learners)
             raise
         reports = issued.reports + trained
-        self.score, self.weighting = score, weighting
         if self.row is not None:  # it did not do this round: it may do the next ones no better
             self.row, self.row_from = None, self.n_rounds + ROUNDS_WITHOUT_ROW
-        self.n_rounds += n_rounds
-        self.n_rows += n_rows
+        done = {"n_rounds": self.n_rounds + n_rounds, "n_rows": self.n_rows + n_rows}
+        self.__dict__.update(score=score, weighting=weighting, **done)  # in one go, as above
         self.accounts.charge(settled.losses, settled.weights, n_rounds * settled.awake)
         if issued.chances is not None:
             self.accounts.pass_over(settled.weights, n_rounds * (1.0 - settled.awake))
@@ -394,14 +398,13 @@ class Engine:
         """Train the learners; returns which of them failed, and an exit or an interrupt to raise in the end."""
         nobody = not issued.awake.any()
         # then an error may yet be raised, and must change nothing; within a time limit all learn apart
-        copies = self.time_limit is None and (self.failures.raises or nobody)
-        trainees = [copy.deepcopy(expert.model) if copies else expert.model for expert in learners]
-        tasks = [
-            (models, expert.source, model, X, y, not expert.trained)
-            for expert, model in zip(learners, trainees, strict=True)
-        ]
+        copies = self.time_limit is None and (self.failures.raises or nobody or in_threads(n_jobs))
+        results = [apart(expert.model) if copies else expert.model for expert in learners]
+        able = [at for at, trainee in enumerate(results) if not isinstance(trainee, Failure)]
+        tasks = [(models, learners[at].source, results[at], X, y, not learners[at].trained) for at in able]
         learn = attempt_to_learn if self.time_limit is None else learn_apart
-        results = self._attempts(learn, tasks, learners, n_jobs)
+        for at, result in zip(able, self._attempts(learn, tasks, [learners[at] for at in able], n_jobs), strict=True):
+            results[at] = result
         failures = [
             result
             for expert, result in zip(learners, results, strict=True)

@@ -5,7 +5,6 @@ A thread cannot be stopped. One that is late is a daemon: it keeps neither a rou
 
 from __future__ import annotations
 
-import copy
 import os
 import threading
 import time
@@ -18,10 +17,10 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn import config_context, get_config
 
-from ._attempts import Failure, attempt_to_learn, words_of
+from ._attempts import Failure, apart, attempt_to_learn, words_of
 from ._events import logger
 from ._models import Expert, Models
-from ._turns import inside_a_round, leave_behind
+from ._turns import Turns, inside_a_round, leave_behind
 
 
 class LateAnswer(TimeoutError):
@@ -43,7 +42,8 @@ class Call:
     ended: bool = False
     given_up: bool = False  #: it was late, and nobody waits for it
     trains: Any = None  #: the model whose place the result takes; None if it takes none
-    taken: set[int] = field(default_factory=set)  #: whose locks it has asked for
+    earlier: Call | None = None  #: of the same expert: it had ended, but what it has learned was not taken back yet
+    turns: Turns = field(default_factory=Turns)  #: that its thread has
     result: Any = None
     error: BaseException | None = None  #: that the call has raised, which is none of its results
     process: int = field(default_factory=os.getpid)  #: whose thread it is
@@ -92,7 +92,7 @@ class _Crew:
                 for call in running:
                     if now - (call.began or now) >= self.limit:
                         call.given_up = True
-                        leave_behind(call.taken)
+                        leave_behind(call.turns)
                         self.n_workers -= 1  # its thread is lost
                 running = [call for call in running if not call.given_up]
                 waiting = len(self.calls) - self.n_begun
@@ -116,7 +116,7 @@ class _Crew:
                     self.n_begun += 1
                     call.began = time.monotonic()
                     self.change.notify()
-                with inside_a_round(call.taken):
+                with inside_a_round(call.turns):
                     call.run()
                 with self.change:
                     call.ended = True
@@ -147,11 +147,8 @@ def call_within(limit: float | None, function: Callable[..., Any], *arguments: A
 
 def learn_apart(models: Models, source: str, model: Any, X: Any, y: Any, first: bool) -> Any:
     """A copy of the model, trained; or its failure. Should it be late, it holds no model that others use."""
-    try:
-        apart = copy.deepcopy(model)
-    except Exception as error:
-        return Failure(RuntimeError(f"cannot be copied, as time_limit needs: {words_of(error)}"), model)
-    return attempt_to_learn(models, source, apart, X, y, first)
+    copied = apart(model)
+    return copied if isinstance(copied, Failure) else attempt_to_learn(models, source, copied, X, y, first)
 
 
 def attempts_within(
@@ -164,7 +161,7 @@ def attempts_within(
     finally:  # also if one of them exits, or there is an interrupt
         for expert, call in zip(experts, calls, strict=True):
             if call.given_up and call.began is not None:
-                call.trains, expert.late = expert.model, call
+                call.trains, call.earlier, expert.late = expert.model, expert.late, call
     return [Failure(too_late(limit)) if call.given_up else call.result for call in calls]
 
 
@@ -184,16 +181,25 @@ def take_back(experts: list[Expert], n_rows: int) -> None:
     """Those whose late calls have ended go on; with what they have learned, if they have and nothing took its place."""
     for expert in experts:
         call = expert.late
-        if call is None or call.is_running:
+        if call is None:
             continue
-        expert.late = None
-        error = call.result.error if isinstance(call.result, Failure) else call.error
-        if error is not None:
-            told = n_rows, expert.name, type(error).__name__, words_of(error)
-            logger.warning("row %d: the late call of expert %r failed: %s: %s", *told)
-        elif call.ended and call.function is learn_apart and call.trains is expert.model:
-            expert.model, expert.trained = call.result, True
-        logger.info("row %d: expert %r is back, as its call has ended", n_rows, expert.name)
+        if call.earlier is not None:
+            _take(expert, call.earlier, n_rows)
+            call.earlier = None
+        if not call.is_running:
+            expert.late = None
+            _take(expert, call, n_rows)
+            logger.info("row %d: expert %r is back, as its call has ended", n_rows, expert.name)
+
+
+def _take(expert: Expert, call: Call, n_rows: int) -> None:
+    """What came of a late call that has ended."""
+    error = call.result.error if isinstance(call.result, Failure) else call.error
+    if error is not None:
+        told = n_rows, expert.name, type(error).__name__, words_of(error)
+        logger.warning("row %d: the late call of expert %r failed: %s: %s", *told)
+    elif call.ended and call.function is learn_apart and call.trains is expert.model:
+        expert.model, expert.trained = call.result, True
 
 
 class Hurried:

@@ -29,19 +29,41 @@ _owners: dict[int, ref[Any]] = {}
 _locks: dict[int, Any] = {}
 lent: dict[int, set[int]] = {}  #: the threads to which a state is lent
 
-_held: list[Any] = []  #: locks, while a process forks
 _here = threading.local()
+
+
+class Turns:
+    """The locks that a thread has for which a round waits, and which may be left behind."""
+
+    def __init__(self) -> None:
+        self.had: dict[int, Any] = {}  #: by the ids of their owners
+        self.left_behind = False
 
 
 def turn_of(owner: Any) -> Any:
     """The lock of an estimator; the thread that has it may take it again."""
-    taken = getattr(_here, "taken", None)
-    if taken is not None:
-        taken.add(id(owner))
     try:
-        return _locks[id(owner)]
+        lock = _locks[id(owner)]
     except KeyError:
-        return _new_lock(owner)
+        lock = _new_lock(owner)
+    turns = getattr(_here, "turns", None)
+    return lock if turns is None else _noted(lock, id(owner), turns)
+
+
+@contextmanager
+def _noted(lock: Any, key: int, turns: Turns) -> Iterator[None]:
+    """In a thread that may be left behind: which locks it has, and none once nobody waits for it."""
+    with lock:
+        again = key in turns.had
+        turns.had[key] = lock
+        if not turns.left_behind:
+            try:
+                yield
+            finally:
+                if not again:
+                    turns.had.pop(key, None)
+            return
+    yield
 
 
 def _new_lock(owner: Any) -> Any:
@@ -96,31 +118,27 @@ def lent_state(owner: Any, state: dict[str, Any]) -> dict[str, Any]:
 
 
 @contextmanager
-def inside_a_round(taken: set[int] | None = None) -> Iterator[None]:
+def inside_a_round(turns: Turns | None = None) -> Iterator[None]:
     """In a thread for which a round waits: should it fork, it must not wait for the round.
 
-    ``taken`` gathers whose locks the thread asks for, for :func:`leave_behind`.
+    ``turns`` are the locks that the thread has, for :func:`leave_behind`.
     """
-    before = getattr(_here, "inside", False), getattr(_here, "taken", None)
-    _here.inside, _here.taken = True, taken
+    before = getattr(_here, "inside", False), getattr(_here, "turns", None)
+    _here.inside, _here.turns = True, turns
     try:
         yield
     finally:
-        _here.inside, _here.taken = before
+        _here.inside, _here.turns = before
 
 
-def leave_behind(taken: set[int]) -> None:
-    """A thread that predicts has taken these locks and may never give them back: others need not wait for it.
+def leave_behind(turns: Turns) -> None:
+    """A thread that predicts has these locks and may never give them back: others need not wait for it.
 
     Those with whom it is busy are not asked meanwhile, but they are pickled and copied.
     """
-    for key in list(taken):
-        lock = _locks.get(key)
-        if lock is None or isinstance(lock, Torn):
-            continue
-        if lock.acquire(blocking=False):
-            lock.release()
-        else:
+    turns.left_behind = True
+    for key, lock in list(turns.had.items()):
+        if _locks.get(key) is lock:
             _locks[key] = threading.RLock()
 
 
@@ -136,37 +154,51 @@ class Torn:
     def __exit__(self, *_: object) -> None: ...
 
 
+#: Threads fork one after the other: each waits for the locks of all.
+_fork_turn = threading.Lock()
+
+
 def _before_fork() -> None:
     """Wait for the rounds of other threads to end, so that the child has whole ones."""
+    held: list[Any] = []
+    _here.held = None
+    _fork_turn.acquire()
+    _here.held = held
     waiting = [lock for lock in list(_locks.values()) if not isinstance(lock, Torn)]
     end = time.monotonic() + (0.0 if getattr(_here, "inside", False) else PATIENCE)
     while True:  # all or none: other threads may hold one and want the next, as nested ensembles do
         for at, lock in enumerate(waiting):
             if not lock.acquire(timeout=max(end - time.monotonic(), 0.0) if at == 0 else 0.0):
                 break
-            _held.append(lock)
+            held.append(lock)
         else:
             return
         if time.monotonic() >= end:
-            _held.extend(other for other in waiting[at + 1 :] if other.acquire(blocking=False))
+            held.extend(other for other in waiting[at + 1 :] if other.acquire(blocking=False))
             return
-        while _held:
-            _held.pop().release()
+        while held:
+            held.pop().release()
         waiting.insert(0, waiting.pop(at))  # wait for the one that was missing
 
 
 def _after_in_parent() -> None:
-    while _held:
-        _held.pop().release()
+    held = _here.held
+    if held is None:  # an interrupt came before its turn
+        return
+    while held:
+        held.pop().release()
+    _fork_turn.release()
 
 
 def _after_in_child() -> None:
     """Fresh locks: those who held the old ones are not here."""
+    global _fork_turn
+    _fork_turn = threading.Lock()
     lent.clear()
+    held = _here.held or []
     for key, lock in list(_locks.items()):
-        whole = any(lock is held for held in _held)
+        whole = any(lock is each for each in held)
         _locks[key] = threading.RLock() if whole else Torn()
-    _held.clear()
 
 
 if hasattr(os, "register_at_fork"):

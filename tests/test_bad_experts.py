@@ -524,6 +524,22 @@ def test_late_learner_sleeps_and_comes_back_with_what_it_has_learned(gate, n_job
         assert each.partial_fit(batch(10), batch(10)[:, 0]).named_estimators_.slow.n_learned_ == 6
 
 
+def test_late_prediction_does_not_cost_what_a_late_learner_has_learned(gate):
+    model = slow_ensemble()
+    learn_slowly(model)
+    gate.set()
+    wait_for(model)
+    gate.clear()
+    X = batch(6)
+    X[:, 1] = -2.0
+    with pytest.warns(ExpertWarning, match="'slow' could not predict"):
+        model.predict(X)
+    gate.set()
+    wait_for(model)
+    model.partial_fit(batch(6), batch(6)[:, 0])
+    assert model.named_estimators_.slow.n_learned_ == 7  # the late batch and this one
+
+
 def test_late_prediction_is_a_guess_where_there_is_nobody_else(gate):
     model = LongTermMemoryRegressor([("slow", Slow())], time_limit=LIMIT, memory=None)
     model.partial_fit(batch(0), batch(0)[:, 0])

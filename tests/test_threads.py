@@ -14,6 +14,7 @@ from concurrent.futures import ProcessPoolExecutor
 import joblib
 import numpy as np
 import pytest
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import SGDRegressor
 from thread_subjects import (
     CASES,
@@ -343,3 +344,58 @@ def test_expert_that_forks_does_not_wait_for_its_own_round():
     assert model.loss_.shape == (2,)
     assert np.isfinite(model.loss_).all()  # nobody slept
     assert time.monotonic() - began < 4 * turns.PATIENCE
+
+
+class WaitsToLearn(CountsNumber):
+    """Until it may go on, if it is told to."""
+
+    waits, started, go_on = False, threading.Event(), threading.Event()
+
+    def partial_fit(self, X, y, classes=None):
+        if WaitsToLearn.waits:
+            self.started.set()
+            self.go_on.wait(20.0)
+        return super().partial_fit(X, y)
+
+
+def test_late_call_that_waits_for_a_round_of_another_thread_leaves_that_round_alone():
+    inner = LongTermMemoryRegressor([("waits", WaitsToLearn()), ("one", CountsNumber())], memory=None)
+    learn_batch(inner, 0)
+    outer = LongTermMemoryRegressor(
+        [("inner", FrozenEstimator(inner)), ("one", CountsNumber())], memory=None, time_limit=0.05
+    )
+    learn_batch(outer, 0)
+    seen, before = [], inner.n_rounds_
+    WaitsToLearn.waits = True
+    learner = threading.Thread(target=learn_batch, args=(inner, 1))
+    learner.start()
+    assert WaitsToLearn.started.wait(20.0)
+    with pytest.warns(ExpertWarning, match="'inner' could not predict"):
+        outer.predict(ROWS)
+    looker = threading.Thread(target=lambda: seen.append((inner.n_rounds_, inner.loss_.shape)))
+    looker.start()
+    looker.join(0.3)
+    assert looker.is_alive()  # it waits for the round to end
+    WaitsToLearn.go_on.set()
+    for thread in (learner, looker):
+        thread.join(20.0)
+    assert seen == [(before + 1, (2,))]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
+def test_threads_that_fork_side_by_side_give_all_locks_back():
+    models = [LongTermMemoryRegressor([("one", CountsNumber())], memory=None) for _ in range(5)]
+    for model in models:
+        learn_batch(model, 0)
+    statuses = []
+
+    def forker():
+        for _ in range(30):
+            child = os.fork()
+            if child == 0:
+                os._exit(0)
+            statuses.append(os.waitpid(child, 0)[1])
+
+    run_threads(*[forker] * 4)
+    assert statuses == [0] * 120
+    run_threads(lambda: [model.predict(ROWS) for model in models])  # in another thread, which has no lock yet

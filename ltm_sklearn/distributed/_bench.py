@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn import config_context
 
-from .._attempts import Failure, words_of
+from .._attempts import Failure, able_to_travel, words_of
 from ..persistence._writing import write_whole
 
 
@@ -133,7 +133,7 @@ class Bench:
         with np.errstate(**message.errors), config_context(**message.config):
             result = kept_in(function, *rest)
         if isinstance(result, Failure):
-            return Answer(Failure(own_error(result.error)))  # the model stays here
+            return Answer(able_to_travel(Failure(own_error(result.error))))  # the model stays here
         if task.keep_as is not None:
             self.models[task.keep_as] = Held(result, None)
             return Answer(None)

@@ -7,8 +7,9 @@
 Each load runs in a process of its own, in 20 blocks of at least 10,000 rounds. A line a block says how much memory the
 process holds, and how much processor time a round took. Machines are shared, and a round takes longer when others are
 busy: so in turns with it runs a copy of the load as it was after the first tenth, which does the same kind of work, and
-the ratio of the two, the median of a block's slices, is what must be flat. Exits with 1 if memory or time grow by more than 5 % over the last half, or
-if weights, counters or regret are not what they must be at the end. Reads /proc, so it runs on Linux.
+the ratio of the two, the median of a block's slices, is what must be flat. Exits with 1 if memory or time grow by more
+than 5 % over the last half, or if weights, counters or regret are not what they must be at the end. Reads /proc, so it
+runs on Linux.
 """
 
 import argparse

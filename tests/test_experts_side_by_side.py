@@ -1,0 +1,122 @@
+"""Experts in other threads and processes: one that does not come back sleeps, and an interrupt undoes the round."""
+
+import pickle
+import signal
+import threading
+import time
+import warnings
+from contextlib import nullcontext
+
+import joblib
+import numpy as np
+import pytest
+from failing_experts import BAD, Demanding, Fails, RaisesDemanding, Takes
+from sklearn.linear_model import SGDRegressor
+
+from ltm_sklearn import LongTermMemoryRegressor
+from ltm_sklearn.ensemble import ExpertWarning
+
+ROWS = np.random.default_rng(0).normal(size=(10, 2))
+BAD_ROWS = np.where(np.arange(20).reshape(10, 2) == 0, BAD, ROWS)
+Y = ROWS[:, 0]
+
+
+@pytest.mark.parametrize("way", ["dies", "cannot be sent"])
+def test_expert_that_does_not_come_back_from_its_process_sleeps(way):
+    model = LongTermMemoryRegressor([("bad", Fails(way)), ("sgd", SGDRegressor(random_state=0))], memory=None, n_jobs=2)
+    alone = LongTermMemoryRegressor([("good", Fails("never")), ("sgd", SGDRegressor(random_state=0))], memory=None)
+    for _ in range(3):
+        model.partial_fit(ROWS, Y)
+        alone.partial_fit(ROWS, Y)
+    with pytest.warns(ExpertWarning, match="'bad' could not learn and slept"):
+        model.partial_fit(BAD_ROWS, Y)
+    model.partial_fit(ROWS, Y)
+    assert model.n_rounds_ == 5
+    sgd = alone.named_estimators_["sgd"].partial_fit(BAD_ROWS, Y).partial_fit(ROWS, Y)
+    np.testing.assert_array_equal(model.named_estimators_["sgd"].coef_, sgd.coef_)
+
+
+@pytest.mark.parametrize("way", ["dies", "cannot be sent"])
+def test_expert_that_does_not_come_back_is_an_error_if_so_wished_and_nothing_has_changed(way):
+    experts = [("bad", Fails(way)), ("sgd", SGDRegressor(random_state=0))]
+    model = LongTermMemoryRegressor(experts, memory=None, n_jobs=2, on_error="raise").partial_fit(ROWS, Y)
+    before = pickle.dumps(model)
+    with pytest.raises(Exception, match=r"terminated|pickle") as caught:
+        model.partial_fit(BAD_ROWS, Y)
+    assert "'bad'" in str(getattr(caught.value, "__notes__", ""))
+    assert pickle.dumps(model) == before
+
+
+@pytest.fixture
+def interrupted(monkeypatch):
+    """A call that is interrupted after a while, as by Ctrl-C."""
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        pytest.skip("signals come to the main thread")
+    before = signal.signal(signal.SIGALRM, interrupt)
+
+    def run(function, *arguments):
+        Takes.seconds = 1.0
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        try:
+            with pytest.raises(KeyboardInterrupt):
+                function(*arguments)
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0.0)
+            Takes.seconds = 0.0
+
+    yield run
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no such signals here")
+@pytest.mark.parametrize(
+    ("backend", "parameters"),
+    [
+        (None, {"time_limit": 60.0}),
+        (None, {"time_limit": 60.0, "on_error": "raise"}),
+        ("threading", {"n_jobs": 2}),
+        ("loky", {"n_jobs": 2}),
+    ],
+    ids=["time_limit", "time_limit, raise", "threads", "processes"],
+)
+def test_interrupt_while_experts_learn_elsewhere_undoes_the_round(backend, parameters, interrupted):
+    model = LongTermMemoryRegressor([("a", Takes()), ("b", Takes(1.0))], memory=None, **parameters)
+    with nullcontext() if backend is None else joblib.parallel_config(backend=backend), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of joblib's about what it leaves behind
+        for _ in range(3):
+            model.partial_fit(ROWS, Y)
+        before = pickle.dumps(model)
+        interrupted(model.partial_fit, ROWS, 1.0 - 3.0 * Y)
+        time.sleep(1.2)  # in which threads that go on would have learned
+        assert pickle.dumps(model) == before
+        model.partial_fit(ROWS, Y)
+    assert model.n_rounds_ == 4
+    assert [each.n_ for each in model.estimators_] == [4, 4]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "kind"), [({}, Demanding), ({"time_limit": 60.0}, Demanding), ({"n_jobs": 2}, RuntimeError)]
+)
+def test_errors_of_experts_are_raised_as_they_are_unless_they_cannot_be_sent(parameters, kind):
+    experts = [("bad", RaisesDemanding()), ("sgd", SGDRegressor(random_state=0))]
+    model = LongTermMemoryRegressor(experts, memory=None, on_error="raise", **parameters).partial_fit(ROWS, Y)
+    with pytest.raises(kind, match="no") as caught:
+        model.partial_fit(BAD_ROWS, Y)
+    assert caught.value.__notes__ == ["raised when expert 'bad' was to learn"]
+
+
+class CannotBeCopied(Fails):
+    def __deepcopy__(self, memo):
+        raise TypeError("not me")
+
+
+def test_learner_that_cannot_be_copied_where_it_must_be_is_named():
+    experts = [("single", CannotBeCopied("never")), ("sgd", SGDRegressor(random_state=0))]
+    model = LongTermMemoryRegressor(experts, memory=None, on_error="raise")
+    with pytest.raises(RuntimeError, match=r"cannot be copied, as .*on_error='raise'.*: not me") as caught:
+        model.partial_fit(ROWS, Y)
+    assert "'single'" in caught.value.__notes__[0]
