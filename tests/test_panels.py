@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from panels import assert_same_numbers, in_memory, in_three, own_loss, panel_frame
 from sklearn import config_context
@@ -93,6 +94,29 @@ def test_quantiles_have_a_column_each(tmp_path):
     mixture = in_memory({"quantiles": levels, "bias": True}, rows)
     np.testing.assert_array_equal(said.iloc[:, 2:], mixture.predict(rows.drop(columns="y")))
     assert set(panel.weights()["quantile"]) == set(levels)
+
+
+def test_zoned_times_of_arrow_fall_into_the_hours_of_their_zone(tmp_path):
+    rows = panel_frame(n_series=2, n_times=30)
+    hours = pd.date_range("2026-03-28 12:00", periods=30, freq="h", tz="Europe/Berlin")  # clocks are put forward
+    rows = rows.assign(day=np.repeat(hours, 2))
+    of_arrow = rows.assign(day=rows["day"].astype(pd.ArrowDtype(pa.timestamp("us", tz="Europe/Berlin"))))
+    panel = panel_in(tmp_path / "plain", group="hour").partial_fit(rows)
+    same = panel_in(tmp_path / "arrow", group="hour").partial_fit(of_arrow)
+    pd.testing.assert_frame_equal(same.weights(), panel.weights(), check_exact=True)
+    assert set(panel.weights()["hour"]) == set(hours.hour)
+    np.testing.assert_array_equal(panel.predict(of_arrow)["mixture"], panel.predict(rows)["mixture"])
+    by_index = ExpertMixture(series="shop", group="hour")
+    by_index.partial_fit(of_arrow.set_index("day").drop(columns="y"), of_arrow["y"])
+    assert {hour for _, hour, _ in by_index.cells_} == set(hours.hour)
+
+
+def test_dates_of_arrow_are_times(tmp_path):
+    rows = panel_frame(n_series=3)
+    of_arrow = rows.assign(day=rows["day"].dt.date.astype(pd.ArrowDtype(pa.date32())))
+    panel = panel_in(tmp_path, group="weekday").partial_fit(of_arrow)
+    mixture = in_memory({"group": "weekday"}, rows)
+    np.testing.assert_array_equal(panel.predict(of_arrow)["mixture"], mixture.predict(rows.drop(columns="y")))
 
 
 def test_an_expert_with_the_name_of_the_column_of_quantiles_is_refused(tmp_path):

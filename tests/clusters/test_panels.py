@@ -7,6 +7,7 @@ import time
 
 import dask.dataframe as dd
 import numpy as np
+import pandas as pd
 import pytest
 from panels import assert_same_numbers, in_memory, in_three, panel_frame
 
@@ -39,6 +40,24 @@ def test_quantiles_have_a_column_each_and_whole_numbers_can_be_the_names_of_seri
     mixture = in_memory({"quantiles": [0.1, 0.975]}, rows)
     expected = mixture.predict(rows.sort_values(["day", "shop"]).drop(columns="y"))
     np.testing.assert_array_equal(said.iloc[:, 2:], expected)
+
+
+def test_zoned_times_fall_into_the_hours_of_their_zone(cluster, tmp_path):
+    rows = panel_frame(n_series=3, n_times=30)
+    rows = rows.assign(day=np.repeat(pd.date_range("2026-03-28 12:00", periods=30, freq="h", tz="Europe/Berlin"), 3))
+    frame = cluster.frame(rows)
+    if "pyspark" in type(frame).__module__:
+        pytest.skip("Spark drops the zone of times, as is documented")
+    panel = panel_in(tmp_path / "there", group="hour").partial_fit(frame)
+    here = panel_in(tmp_path / "here", group="hour").partial_fit(rows)
+    by = ["shop", "hour"]
+    there = panel.weights().sort_values(by, ignore_index=True)
+    pd.testing.assert_frame_equal(
+        there, here.weights().sort_values(by, ignore_index=True), check_exact=True, check_dtype=False
+    )
+    said = cluster.collect(panel.predict(frame))
+    said = said.assign(day=pd.to_datetime(said["day"], utc=True)).sort_values(["day", "shop"])
+    np.testing.assert_array_equal(said["mixture"], here.predict(rows).sort_values(["day", "shop"])["mixture"])
 
 
 def test_categories_can_be_the_names_of_series_and_a_part_may_have_no_rows(cluster, tmp_path):
