@@ -19,7 +19,7 @@ from sklearn import config_context
 from sklearn.exceptions import NotFittedError
 
 from ltm_sklearn import ExpertMixture
-from ltm_sklearn.distributed import PanelMixture
+from ltm_sklearn.distributed import PanelMixture, _generations
 from ltm_sklearn.distributed._bucket_work import Work
 from ltm_sklearn.distributed._buckets import bucket_of, buckets_of
 from ltm_sklearn.experts import LongTermMemory
@@ -252,6 +252,22 @@ def test_a_call_that_is_broken_off_changes_nothing(tmp_path, monkeypatch):
             panel.partial_fit(second)
     assert files_in(tmp_path) == before
     panel.partial_fit(second)
+    assert_same_numbers(panel, panel.predict(last), in_memory({}, first, second), last)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError], ids=lambda error: error.__name__)
+def test_a_call_that_is_broken_off_when_it_counts_already_has_learned(error, tmp_path, monkeypatch):
+    first, second, last = in_three(panel_frame())
+    panel = panel_in(tmp_path).partial_fit(first)
+
+    def broken_off(folder):
+        raise error
+
+    with monkeypatch.context() as patched:
+        patched.setattr(_generations, "sync_folder", broken_off)
+        with pytest.raises(error):
+            panel.partial_fit(second)
+    assert panel.generation_ == 2
     assert_same_numbers(panel, panel.predict(last), in_memory({}, first, second), last)
 
 

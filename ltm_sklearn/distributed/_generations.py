@@ -113,9 +113,16 @@ class Generations:
             beside.unlink(missing_ok=True)
         sync_folder(str(self.folder))
 
-    def discard(self, call: str) -> None:
-        """Remove what a call has written that failed. Not more: another process may be about to add a generation."""
-        with suppress(OSError):  # what is left over does no harm
+    def discard(self, call: str, after: int) -> None:
+        """Remove what a call has written that failed. Not more: another process may be about to add a generation.
+
+        Nothing is removed if a generation after the given one is made of it: the call was broken off when it counted
+        already.
+        """
+        with suppress(OSError, ValueError):  # what is left over does no harm
+            later = [self._read(number) for number in self.numbers() if number > after]
+            if any(file.endswith(f"-{call}.ltm") for each in later for file in each.files.values()):
+                return
             for path in self.path("").glob(f"*-{call}.ltm"):
                 path.unlink(missing_ok=True)
 

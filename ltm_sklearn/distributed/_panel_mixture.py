@@ -115,7 +115,8 @@ class PanelMixture:
 
         Rows of a series may stand in any order if there is a column of times; they must be later than those of the
         calls before. A frame may have columns that were not there before, which are new experts, and may lack others,
-        which sleep. On a cluster this waits until all is learned.
+        which sleep. On a cluster this waits until all is learned. An interrupt at the very end may come when the call
+        counts already: ``generation_`` tells.
 
         Parameters
         ----------
@@ -146,7 +147,7 @@ class PanelMixture:
             self._check_reports(reports)
             generations.add(self._next(before, work, reports))
         except BaseException:
-            generations.discard(work.call)
+            generations.discard(work.call, before.number)
             raise
         generations.tidy(self.keep, before.number + 1)
         return self
