@@ -1,6 +1,7 @@
 """Panels of series in buckets: same numbers as in one mixture, state that survives, errors that help."""
 
 import json
+import pickle
 import signal
 import subprocess
 import sys
@@ -480,7 +481,7 @@ def test_of_processes_that_end_at_the_same_moment_one_has_learned(tmp_path):
 def test_tidying_up_leaves_alone_who_has_begun_after_the_call(tmp_path):
     first, second, _ = in_three(panel_frame())
     panel = panel_in(tmp_path).partial_fit(first)
-    work = replace(panel._work(), call="another")
+    work = replace(panel._work(panel._now()), call="another")
     assert work.learn(0, second[buckets_of(second["shop"], N_BUCKETS) == 0]).error == ""
     written = files_in(tmp_path)
     panel._generations.tidy(1, 1)
@@ -515,13 +516,13 @@ def test_predicting_from_a_generation_that_is_gone_says_so(tmp_path):
     rows = panel_frame(n_times=5)
     days = [of_day for _, of_day in rows.groupby("day")]
     panel = panel_in(tmp_path).partial_fit(days[0])
-    work = panel._work()  # what a cluster has been given, and has not begun with
+    work = panel._work(panel._now())  # what a cluster has been given, and has not begun with
     said = work.predict(0, days[1][days[1]["shop"].map(lambda name: bucket_of(name, N_BUCKETS)) == 0])
     panel.partial_fit(days[1])
     still = work.predict(0, days[1][days[1]["shop"].map(lambda name: bucket_of(name, N_BUCKETS)) == 0])
     np.testing.assert_array_equal(said, still)
     panel.partial_fit(days[2])
-    with pytest.raises(ValueError, match="generation 1 with it"):
+    with pytest.raises(ValueError, match=r"generation 1 in .* is gone"):
         work.predict(0, days[1])
 
 
@@ -625,6 +626,37 @@ def test_what_is_written_about_a_generation_can_be_read_by_anybody(tmp_path):
     content = json.loads((tmp_path / "generation-00000001.json").read_text())
     assert content["experts"] == [f"model {at}" for at in range(4)]
     assert sum(content["n_series"].values()) == 5
+
+
+def test_a_folder_of_the_first_format_can_be_gone_on_from(tmp_path):
+    first, second, last = in_three(panel_frame())
+    panel = panel_in(tmp_path).partial_fit(first)
+    of_now = tmp_path / "generation-00000001.json"
+    content = json.loads(of_now.read_text())
+    del content["call"]
+    of_now.write_text(json.dumps(content | {"format": 1}))
+    panel.partial_fit(second)
+    assert_same_numbers(panel, panel.predict(last), in_memory({}, first, second), last)
+
+
+def test_what_workers_are_sent_does_not_grow_with_the_buckets(tmp_path):
+    rows, sent = panel_frame(n_series=300), []
+    for n_buckets in (2, 200):
+        panel = panel_in(tmp_path / str(n_buckets), n_buckets=n_buckets).partial_fit(rows)
+        sent.append(len(pickle.dumps(panel._work(panel._now()))))
+    assert sent[1] - sent[0] < 10
+
+
+def test_a_folder_that_was_made_again_is_not_taken_for_the_old_one(tmp_path):
+    first, second, _ = in_three(panel_frame())
+    panel = panel_in(tmp_path / "state").partial_fit(first)
+    work = panel._work(panel._now())
+    work.load(0)
+    (tmp_path / "state").rename(tmp_path / "old")
+    panel.partial_fit(second)
+    assert_same_numbers(panel, panel.predict(second), in_memory({}, second), second)
+    with pytest.raises(ValueError, match=r"generation 1 in .* is gone"):
+        work.load(0)
 
 
 @pytest.mark.parametrize("missing", ["pandas", "pyarrow"])

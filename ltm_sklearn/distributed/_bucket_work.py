@@ -19,7 +19,7 @@ from ..persistence._encode import Encoder
 from ..persistence._file import _dump, _load
 from ..persistence._models import dumped, untrusted_types
 from ._buckets import NO_BUCKET
-from ._generations import Generation, Generations
+from ._generations import Generations, Header
 
 
 class Report(NamedTuple):
@@ -41,7 +41,7 @@ class Work:
 
     mixture: ExpertMixture
     folder: str
-    generation: Generation  #: that is gone on from, with the experts of the call
+    generation: Header  #: that is gone on from, with the experts of the call
     call: str = ""
 
     # Learning -----------------------------------------------------------------------------------------------------
@@ -73,24 +73,19 @@ class Work:
     def load(self, bucket: int) -> ExpertMixture:
         """The bucket as it is, with all experts that the panel has met."""
         given = self.generation
-        file = given.files.get(str(bucket))
-        if file is None:
-            mixture = clone(self.mixture)._begin(given.experts[: given.n_first])
-        else:
-            mixture = self._read(file)
-            mixture.n_jobs = self.mixture.n_jobs
-        mixture._admit(given.experts[len(mixture.experts_) :])
-        return mixture
-
-    def _read(self, file: str) -> ExpertMixture:
-        path = self._generations.path(file)
         try:
-            mixture: ExpertMixture = load(path, trusted=own_names(self.mixture))
+            path = self._generations.file_of(given, bucket)
+            if path is None:
+                mixture = clone(self.mixture)._begin(given.experts[: given.n_first])
+            else:
+                mixture = load(path, trusted=own_names(self.mixture))
+                mixture.n_jobs = self.mixture.n_jobs
         except FileNotFoundError as error:
             raise ValueError(
-                f"{path} is gone, and generation {self.generation.number} with it: let predictions be computed before "
-                "the panel learns further, or keep more generations (keep=)"
+                f"generation {given.number} in {self.folder} is gone ({error}): let predictions be computed before the "
+                "panel learns further, or keep more generations (keep=)"
             ) from error
+        mixture._admit(given.experts[len(mixture.experts_) :])
         return mixture
 
     def _in_time(self, bucket: int, rows: Any) -> Any:
