@@ -533,6 +533,14 @@ def changed(rows, column, value):
     return rows.assign(**{column: rows[column].astype(object).where(np.arange(len(rows)) != 7, value)})
 
 
+def of_pyspark_pandas(rows):
+    class DataFrame:
+        columns = tuple(rows.columns)
+
+    DataFrame.__module__ = "pyspark.pandas.frame"
+    return DataFrame()
+
+
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
@@ -552,6 +560,7 @@ def changed(rows, column, value):
         (lambda rows: pd.concat([rows, rows["y"]], axis=1), "two columns 'y'"),
         (lambda rows: rows[:0], "the frame has no rows"),
         (lambda rows: rows.to_dict(), "a frame of pandas, Polars, Dask, Ray or Spark is needed"),
+        (of_pyspark_pandas, r"frames of pyspark\.pandas are not taken: give frame\.to_spark\(\)"),
         (lambda rows: pl.from_pandas(rows).lazy(), "a frame of pandas, Polars, Dask, Ray or Spark is needed"),
     ],
 )
@@ -562,6 +571,36 @@ def test_wrong_rows_are_named_and_nothing_is_learned(wrong, message, tmp_path):
     with pytest.raises(ValueError, match=message):
         panel.partial_fit(wrong(second))
     assert files_in(tmp_path) == before
+
+
+def test_series_of_numbers_are_named_as_such(tmp_path):
+    rows = panel_frame(n_series=3)
+    rows = rows.assign(shop=rows["shop"].str.slice(5).astype(int))
+    panel = panel_in(tmp_path).partial_fit(rows[:9])
+    with pytest.raises(ValueError, match=r"series 1 \(bucket \d\): column 'model 1' is infinite"):
+        panel.partial_fit(changed(rows[9:], "model 1", np.inf))
+    with pytest.raises(ValueError, match=r"of series \d: column 'model 1' is infinite"):
+        panel.predict(changed(rows[9:], "model 1", np.inf))
+    with pytest.raises(ValueError, match=r"'shop' \(series=\): 1\.5 is neither"):
+        panel.predict(rows[9:].assign(shop=1.5))
+
+
+def test_the_name_of_an_expert_may_be_any(tmp_path):
+    rows = panel_frame(n_series=2).rename(columns={"model 1": "self", "model 2": "columns"})
+    panel = panel_in(tmp_path).partial_fit(rows[:6])
+    without = rows[6:].drop(columns=["self", "columns"])
+    mixture = in_memory({}, rows[:6])
+    with_gaps = rows[6:].drop(columns="y")
+    with_gaps[["self", "columns"]] = np.nan
+    np.testing.assert_array_equal(panel.predict(without)["mixture"], mixture.predict(with_gaps))
+    assert panel.partial_fit(without).experts_ == mixture.experts_
+
+
+def test_in_one_process_5_is_another_series_than_the_text(tmp_path):
+    rows = panel_frame(n_series=2)
+    rows = rows.assign(shop=rows["shop"].map({"shop-0": 5, "shop-1": "5"}))
+    panel = panel_in(tmp_path).partial_fit(rows[rows["shop"] == 5]).partial_fit(rows[rows["shop"] == "5"])
+    assert panel.n_series_ == 2
 
 
 def test_a_wrong_first_call_leaves_no_panel(tmp_path):

@@ -76,6 +76,41 @@ def test_categories_can_be_the_names_of_series_and_a_part_may_have_no_rows(clust
     np.testing.assert_array_equal(said, expected)
 
 
+def test_categories_of_dask_that_are_not_known_are_what_they_stand_for(cluster, tmp_path):
+    rows = panel_frame(n_series=4)
+    rows = rows.assign(shop=rows["shop"].str.slice(5).astype(int))
+    frame = cluster.frame(rows[12:])
+    if "dask" not in type(frame).__module__:
+        pytest.skip("only Dask has such categories")
+    frame = frame.astype({"shop": "category"})
+    assert not frame["shop"].cat.known
+    panel = panel_in(tmp_path, n_buckets=2).partial_fit(rows[:12]).partial_fit(frame)
+    assert sorted(panel.weights()["shop"]) == [0, 1, 2, 3]
+    said = cluster.collect(panel.predict(frame)).sort_values(["day", "shop"])["mixture"]
+    np.testing.assert_array_equal(said, in_memory({}, rows).predict(rows[12:].drop(columns="y")))
+
+
+def test_a_series_whose_name_has_become_text_is_refused(cluster, tmp_path):
+    rows = panel_frame(n_series=3)
+    as_numbers = rows.assign(shop=rows["shop"].str.slice(5).astype(int))
+    as_texts = rows.assign(shop=rows["shop"].str.slice(5))
+    panel = panel_in(tmp_path).partial_fit(as_numbers[:9])
+    message = "there is a series [012], and '[012]' would be another one: give column 'shop'"
+    with pytest.raises(ValueError, match=message):
+        panel.partial_fit(cluster.frame(as_texts[9:]))
+    with pytest.raises(Exception, match=message):
+        cluster.collect(panel.predict(cluster.frame(as_texts[9:])))
+    assert panel.generation_ == 1
+
+
+def test_a_frame_without_rows_is_named(cluster, tmp_path):
+    frame = cluster.frame(panel_frame(n_series=3))
+    is_ray = "ray" in type(frame).__module__
+    none = frame.filter(lambda row: row["y"] > 1e9) if is_ray else frame[frame["y"] > 1e9]
+    with pytest.raises(ValueError, match="the frame has no rows"):
+        panel_in(tmp_path).partial_fit(none)
+
+
 def test_errors_on_workers_come_back_with_the_series(cluster, tmp_path):
     first, second, last = in_three(panel_frame())
     panel = panel_in(tmp_path).partial_fit(first)
