@@ -60,7 +60,7 @@ class FugueFrame:
     @contextmanager
     def _told(self) -> Iterator[None]:
         """Errors of Fugue in our words."""
-        from triad.collections.schema import SchemaError
+        from fugue.dataframe.utils import SchemaError
 
         try:
             yield
