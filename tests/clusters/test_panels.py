@@ -183,12 +183,7 @@ def test_a_worker_that_is_killed_in_the_middle_changes_no_number(cluster, tmp_pa
     frame = cluster.frame(second)
     killer = Killer(cluster, tmp_path, after=2)
     killer.start()
-    try:
-        panel.partial_fit(frame)
-    except Exception as error:  # a cluster may give up: then nothing was learned, and it is done again
-        print(f"the call failed: {type(error).__name__}")
-        assert panel.generation_ == 1
-        panel.partial_fit(cluster.frame(second))
+    panel.partial_fit(frame)  # the cluster does again what was lost
     killer.join()
     assert killer.killed is not None
     assert 2 <= killer.written < n_buckets
