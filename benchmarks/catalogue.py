@@ -144,8 +144,8 @@ BENCHMARKS = [
         "seconds and bytes against experts, series, rows and workers, and what follows for a cluster",
         "10 min",
         ("pandas", "distributed", "fugue"),
-        quick="--experts 2 5 --series 20 50 --rows 1 3 --cluster-series 20 40 --cluster-experts 2 --models 2 "
-        "--batches 20 40 --repeats 1",
+        quick="--experts 2 5 --series 20 50 --rows 1 3 --cluster-series 20 40 --cluster-experts 2 "
+        "--cluster-buckets 2 4 --models 2 --batches 20 40 --repeats 1",
     ),
     Benchmark(
         "checkpoints",

@@ -14,6 +14,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -33,22 +34,29 @@ WORKERS, SERIES, EXPERTS, BANDWIDTH = 1000, 100_000_000, 10, 1e9
 #: Series in a bucket of that table, and partitions of its frame for each worker.
 SERIES_A_BUCKET, PARTITIONS_A_WORKER = 1000, 4
 
-ROWS_A_CALL = 10  #: of each series, there
-BUCKETS, PARTITIONS = 16, 4  #: of the panels that are measured on Dask
+BUCKETS, PARTITIONS = 16, 4  #: of panels on Dask, where nothing else is said
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Sizes."""
-    parser.add_argument("--experts", type=int, nargs="+", default=[2, 5, 10, 20, 50])
+    parser.add_argument("--experts", type=int, nargs="+", default=[2, 10, 50])
     parser.add_argument("--series", type=int, nargs="+", default=[100, 1000, 10_000, 100_000])
     parser.add_argument("--rows", type=int, nargs="+", default=[1, 20], help="of a series in a call")
     parser.add_argument("--cells", type=int, default=1_000_000, help="leave out what has more rows times experts")
-    parser.add_argument("--cluster-series", type=int, nargs="+", default=[500, 2000, 8000])
+    parser.add_argument("--cluster-series", type=int, nargs="+", default=[500, 2000, 5000])
     parser.add_argument("--cluster-experts", type=int, nargs="+", default=[5, 20])
+    parser.add_argument("--cluster-rows", type=int, nargs="+", default=[1, 10], help="of a series in a call there")
+    parser.add_argument(
+        "--cluster-buckets",
+        type=int,
+        nargs="+",
+        default=[BUCKETS, 10 * BUCKETS],
+        help="all but the first with the fewest experts and rows only",
+    )
     parser.add_argument("--models", type=int, nargs="+", default=[2, 4, 8], help="of a heavy pool")
-    parser.add_argument("--batches", type=int, nargs="+", default=[50, 200, 800], help="rows of a round of such a pool")
+    parser.add_argument("--batches", type=int, nargs="+", default=[50, 400], help="rows of a round of such a pool")
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
-    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--repeats", type=int, default=3)
 
 
 def run(report: Report, options: argparse.Namespace) -> None:
@@ -56,15 +64,19 @@ def run(report: Report, options: argparse.Namespace) -> None:
     in_process = panels_in_process(options)
     with ExitStack() as stack:
         clients = {n_workers: stack.enter_context(client_of(n_workers)) for n_workers in options.workers}
+        _count_what_is_written()  # by client and scheduler, which are this process
         for client in clients.values():
-            client.run(_count_what_is_sent)
+            client.run(_count_what_is_written)
         per_task = float(np.median([seconds_of_task(client) for client in clients.values()]))
-        per_partition = max(tasks_of_partition(client) for client in clients.values())
+        per_partition, bytes_of_partition = np.max([of_partition(client) for client in clients.values()], axis=0)
         on_dask, pools = panels_on_dask(clients, options), pools_on_dask(clients, options)
     seconds = fitted(in_process, ("calls", "series", "rows", "rows·experts"), "seconds")
     state = fitted(in_process, ("calls", "series", "series·experts"), "bytes")
-    on_worker = fitted(on_dask, ("calls", "workers", "series", "rows·experts"), "seconds")
-    on_driver = fitted(on_dask, ("calls", "workers", "rows·experts"), "driver")
+    on_worker = fitted(on_dask, ("calls", "workers", "buckets", "series", "rows", "rows·experts"), "seconds")
+    on_driver = fitted(on_dask, ("calls", "workers", "buckets", "rows", "rows·experts"), "driver")
+    told = fitted(on_dask, ("calls", "workers", "buckets", "rows", "rows·experts"), "told")
+    moved = fitted(on_dask, ("calls", "workers", "buckets", "rows", "rows·experts"), "moved")
+    listing = fitted(on_dask, ("calls", "buckets"), "listing")
     heavy = fitted(pools, ("calls", "workers", "models", "rows·models"), "seconds")
     notes = [f"Medians of {options.repeats} repeats, taken in turns. The fits are to the points that are not left out."]
     report.table(
@@ -79,20 +91,27 @@ def run(report: Report, options: argparse.Namespace) -> None:
         "of client and scheduler": "driver",
         "bytes of state": "bytes",
         "bytes sent by workers": "moved",
+        "by client and scheduler": "told",
+        "bytes of the list of files": "listing",
     }
     about = (
-        f"A call of `PanelMixture` on a frame of Dask, with {BUCKETS} buckets and {PARTITIONS} partitions; processor "
+        f"A call of `PanelMixture` on a frame of Dask with {PARTITIONS} partitions, which the client sends; processor "
         "seconds of all processes, and of the one that has client and scheduler. Bytes are all that workers write to "
-        "Dask's connections: shuffles, to themselves too, and what client and scheduler are told."
+        "Dask's connections (shuffles, to themselves too, and what client and scheduler are told), and all that client "
+        "and scheduler write there: the frame, and tasks. The list of a generation's files is read by each worker. "
+        f"A partition more has {per_partition:g} tasks, and {bytes_of_partition:,.0f} bytes of client and scheduler."
     )
     report.table(
         "scale_panels",
-        *shown(on_dask, ("workers", "series", "experts", "rows"), measured),
+        *shown(on_dask, ("workers", "series", "experts", "rows", "buckets"), measured),
         [
             *notes,
             about,
             f"Processor seconds ≈ {on_worker}.",
             f"Of these, of client and scheduler ≈ {on_driver}.",
+            f"Bytes sent by workers ≈ {moved}.",
+            f"Bytes sent by client and scheduler ≈ {told}.",
+            f"Bytes of the list of files ≈ {listing}.",
             *speed_up(on_dask),
         ],
         PACKAGES,
@@ -115,7 +134,7 @@ def run(report: Report, options: argparse.Namespace) -> None:
         "What the fit has for each worker is not in the seconds of learning. What a shuffle takes for each pair of "
         "workers is nowhere in it."
     )
-    costs = extrapolated(seconds, on_worker, state, per_task, per_partition)
+    costs = extrapolated(seconds, on_worker, on_driver, state, listing, (per_task, per_partition, bytes_of_partition))
     report.table("scale_extrapolated", *costs, [about], PACKAGES)
 
 
@@ -190,36 +209,41 @@ def _processor_seconds(client: Any) -> float:
     return float(sum(client.run(time.process_time).values())) + time.process_time()
 
 
-def _count_what_is_sent(dask_worker: Any) -> None:
-    """Have a worker count the bytes that it writes; what Dask itself counts leaves out shuffles."""
+def _count_what_is_written() -> None:
+    """Have this process count the bytes that it writes; what Dask itself counts leaves out shuffles."""
     from distributed.comm import tcp
 
     of_dask: Any = tcp.TCP
-    write, dask_worker.bytes_written = of_dask.write, 0
+    write, of_dask.bytes_written = of_dask.write, 0
 
     async def counted(comm: Any, *arguments: Any, **params: Any) -> Any:
         n_bytes = await write(comm, *arguments, **params)
-        dask_worker.bytes_written += n_bytes
+        of_dask.bytes_written += n_bytes
         return n_bytes
 
     of_dask.write = counted
 
 
-def _bytes_sent_by_workers(client: Any) -> float:
-    return float(sum(client.run(lambda dask_worker: dask_worker.bytes_written).values()))
+def _bytes_written() -> float:
+    """By this process."""
+    from distributed.comm import tcp
+
+    of_dask: Any = tcp.TCP
+    return float(of_dask.bytes_written)
 
 
-def tasks_of_partition(client: Any) -> float:
-    """Tasks of a call that learns, for each partition that its frame has more."""
+def of_partition(client: Any) -> tuple[float, float]:
+    """Tasks of a call that learns, and bytes of client and scheduler, for each partition that its frame has more."""
     import dask.dataframe as dd
 
     counts = []
     for n_partitions in (PARTITIONS, 10 * PARTITIONS):
-        before = _tasks_so_far(client)
+        tasks, written = _tasks_so_far(client), _bytes_written()
         with tempfile.TemporaryDirectory() as folder, client.as_current():
             panel_of(folder).partial_fit(dd.from_pandas(frame_of(1000, 2, range(1)), npartitions=n_partitions))
-        counts.append(_tasks_so_far(client) - before)
-    return (counts[1] - counts[0]) / (9 * PARTITIONS)
+        counts.append((_tasks_so_far(client) - tasks, _bytes_written() - written))
+    tasks, written = np.diff(counts, axis=0)[0] / (9 * PARTITIONS)
+    return float(tasks), float(written)
 
 
 def _tasks_so_far(client: Any) -> int:
@@ -232,50 +256,60 @@ def _tasks_so_far(client: Any) -> int:
 
 
 @contextmanager
-def timed(client: Any, taken: list[tuple[float, ...]]) -> Iterator[None]:
-    """Note seconds on the wall, of all processors, and of this process, which has client and scheduler."""
-    spent, own, start = _processor_seconds(client), time.process_time(), time.perf_counter()
+def timed(client: Any, taken: list[dict[str, float]]) -> Iterator[None]:
+    """Note seconds on the wall, of all processors and of this process, which has client and scheduler, and bytes."""
+    moved, spent = sum(client.run(_bytes_written).values()), _processor_seconds(client)
+    told, own, start = _bytes_written(), time.process_time(), time.perf_counter()
     yield
-    wall, own = time.perf_counter() - start, time.process_time() - own
-    taken.append((wall, _processor_seconds(client) - spent, own))
+    wall, own, told = time.perf_counter() - start, time.process_time() - own, _bytes_written() - told
+    spent, moved = _processor_seconds(client) - spent, sum(client.run(_bytes_written).values()) - moved
+    taken.append({"wall": wall, "seconds": spent, "driver": own, "told": told, "moved": moved})
 
 
-def medians(taken: list[tuple[float, ...]]) -> dict[str, float]:
-    """Of all three."""
-    return dict(zip(("wall", "seconds", "driver"), np.median(taken, axis=0).tolist(), strict=True))
+def medians(taken: list[dict[str, float]]) -> dict[str, float]:
+    """Of all that was noted."""
+    return {name: float(np.median([each[name] for each in taken])) for name in taken[0]}
 
 
-def panel_of(folder: str) -> Any:
+def panel_of(folder: str, n_buckets: int = BUCKETS) -> Any:
     """A panel whose state is there."""
     from ltm_sklearn.distributed import PanelMixture
 
-    return PanelMixture(ExpertMixture(series="id", time="t"), folder, n_buckets=BUCKETS, keep=1)
+    return PanelMixture(ExpertMixture(series="id", time="t"), folder, n_buckets=n_buckets, keep=1)
 
 
 def panels_on_dask(clients: dict[int, Any], options: argparse.Namespace) -> list[Point]:
-    """Seconds of a call that learns, bytes of its state on disk, and bytes that workers sent."""
+    """Seconds of a call that learns, bytes of its state on disk, and bytes that were sent."""
     import dask.dataframe as dd
 
+    first, *others = options.cluster_buckets
+    few = min(options.cluster_experts), min(options.cluster_rows)
+    sizes = [
+        (s, k, r, n_buckets)
+        for n_buckets in (first, *others)
+        for s, k, r in product(options.cluster_series, options.cluster_experts, options.cluster_rows)
+        if n_buckets == first or (k, r) == few
+    ]
     points = []
-    for s, k in [(s, k) for s in options.cluster_series for k in options.cluster_experts]:
-        taken: dict[int, list[tuple[float, ...]]] = {n_workers: [] for n_workers in clients}
-        moved, state = dict.fromkeys(clients, 0.0), dict.fromkeys(clients, 0.0)
+    for s, k, r, n_buckets in sizes:
+        taken: dict[int, list[dict[str, float]]] = {n_workers: [] for n_workers in clients}
+        on_disk = {}
         with ExitStack() as stack:
             folders = {n_workers: stack.enter_context(tempfile.TemporaryDirectory()) for n_workers in clients}
             for repeat in range(options.repeats + 1):  # the first makes the state
-                rows = frame_of(s, k, range(ROWS_A_CALL * repeat, ROWS_A_CALL * (repeat + 1)))
+                rows = frame_of(s, k, range(r * repeat, r * (repeat + 1)))
                 for n_workers, client in clients.items():
-                    before = _bytes_sent_by_workers(client)
+                    panel = panel_of(folders[n_workers], n_buckets)
                     with client.as_current(), timed(client, taken[n_workers]):
-                        panel_of(folders[n_workers]).partial_fit(dd.from_pandas(rows, npartitions=PARTITIONS))
-                    moved[n_workers] = _bytes_sent_by_workers(client) - before
+                        panel.partial_fit(dd.from_pandas(rows, npartitions=PARTITIONS))
             for n_workers, folder in folders.items():
-                state[n_workers] = float(sum(file.stat().st_size for file in (Path(folder) / "buckets").iterdir()))
+                (listing,) = Path(folder).glob("generation-*")
+                state = sum(file.stat().st_size for file in (Path(folder) / "buckets").iterdir())
+                on_disk[n_workers] = {"bytes": float(state), "listing": float(listing.stat().st_size)}
         for n_workers in clients:
-            n_rows = ROWS_A_CALL * s
-            sizes = {"workers": n_workers, "series": s, "experts": k, "rows": n_rows, "rows·experts": n_rows * k}
-            measured = {**medians(taken[n_workers][1:]), "bytes": state[n_workers], "moved": moved[n_workers]}
-            points.append(Point({"calls": 1, **sizes}, measured))
+            of = {"workers": n_workers, "buckets": n_buckets, "series": s, "experts": k}
+            of |= {"calls": 1, "rows": s * r, "rows·experts": s * r * k}
+            points.append(Point(of, medians(taken[n_workers][1:]) | on_disk[n_workers]))
     return points
 
 
@@ -291,8 +325,7 @@ def pools_on_dask(clients: dict[int, Any], options: argparse.Namespace) -> list[
         homes = {n_workers: DaskWorkers(client, checkpoint_every=10_000) for n_workers, client in clients.items()}
         pool = [(f"network {at}", MLPClassifier((256, 256), random_state=at)) for at in range(k)]
         models = {at: LongTermMemoryClassifier(home.experts(pool), memory=None) for at, home in homes.items()}
-        taken: dict[int, list[tuple[float, ...]]] = {n_workers: [] for n_workers in clients}
-        moved = dict.fromkeys(clients, 0.0)
+        taken: dict[int, list[dict[str, float]]] = {n_workers: [] for n_workers in clients}
         for _ in range(options.repeats + 2):  # the first two bring the models to their workers
             X = rng.normal(size=(n_rows, 20))
             for n_workers, model in models.items():
@@ -300,10 +333,10 @@ def pools_on_dask(clients: dict[int, Any], options: argparse.Namespace) -> list[
                 with clients[n_workers].as_current(), timed(clients[n_workers], taken[n_workers]):
                     model.partial_fit(X, X[:, 0] > 0, classes=[False, True])
                 after = homes[n_workers].traffic
-                moved[n_workers] = float(after.sent + after.received - before.sent - before.received)
+                taken[n_workers][-1]["bytes"] = float(after.sent + after.received - before.sent - before.received)
         for n_workers in clients:
             sizes = {"calls": 1, "workers": n_workers, "models": k, "rows": n_rows, "rows·models": k * n_rows}
-            points.append(Point(sizes, {**medians(taken[n_workers][2:]), "bytes": moved[n_workers]}))
+            points.append(Point(sizes, medians(taken[n_workers][2:])))
     return points
 
 
@@ -335,29 +368,43 @@ def speed_up(points: list[Point]) -> list[str]:
 
 
 def extrapolated(
-    in_process: Cost, on_dask: Cost, state: Cost, per_task: float, per_partition: float
+    in_process: Cost,
+    on_dask: Cost,
+    on_driver: Cost,
+    state: Cost,
+    listing: Cost,
+    of_tasks: tuple[float, float, float],
 ) -> tuple[list[str], list[list[str]]]:
-    """What the fits say of a large cluster."""
+    """What the fits say of a large cluster; of tasks their seconds, and the number and bytes for each partition."""
+    per_task, per_partition, bytes_of_partition = of_tasks
     n_buckets = SERIES / SERIES_A_BUCKET
 
     def of(n_series: float) -> dict[str, float]:
         """Sizes of a call with one row of each of so many series."""
         sizes = {"calls": 1.0, "workers": 0.0, "series": n_series, "rows": n_series}
+        sizes["buckets"] = n_series / SERIES_A_BUCKET
         return sizes | dict.fromkeys(("series·experts", "rows·experts"), n_series * EXPERTS)
 
     weighing = n_buckets / WORKERS * in_process.at(of(SERIES_A_BUCKET))
     learning = on_dask.at(of(SERIES / WORKERS))
     state_bytes = n_buckets * state.at(of(SERIES_A_BUCKET))
     row_bytes = SERIES * 8.0 * (EXPERTS + 3)  # and the columns of series, times and targets
-    n_tasks = per_partition * PARTITIONS_A_WORKER * WORKERS
+    list_bytes = listing.at({"calls": 1.0, "buckets": n_buckets})
+    n_partitions = PARTITIONS_A_WORKER * WORKERS
+    n_tasks = per_partition * n_partitions
     per_worker = on_dask.each["workers"] * WORKERS
     rows = [
         ["learning, with the state read and written, by all workers at once", f"{learning:.0f} s", ""],
         ["of that, as in one process that has the state", f"{weighing:.0f} s", ""],
         [
-            "state over the network, both ways",
-            f"{2 * state_bytes / WORKERS / BANDWIDTH:.0f} s",
-            f"{state_bytes / 1e12:.2f} TB",
+            "state over the network, read and written",
+            f"{2 * state_bytes / WORKERS / BANDWIDTH:.1f} s",
+            f"{state_bytes / 1e12:.2f} TB each way",
+        ],
+        [
+            "the list of the state's files, read by each worker",
+            f"{list_bytes / BANDWIDTH:.3f} s",
+            f"{list_bytes / 1e6:.1f} MB each",
         ],
         [
             "rows to the workers of their buckets",
@@ -365,6 +412,12 @@ def extrapolated(
             f"{row_bytes / 1e9:.1f} GB",
         ],
         ["one scheduler and its client", f"{n_tasks * per_task:.0f} s", f"{n_tasks:,.0f} tasks"],
+        [
+            "what these send for the partitions",
+            f"{bytes_of_partition * n_partitions / BANDWIDTH:.2f} s",
+            f"{bytes_of_partition * n_partitions / 1e6:.0f} MB",
+        ],
+        ["what the fit of these has for the buckets", f"{on_driver.each['buckets'] * n_buckets:.0f} s", ""],
         [
             "what the fit has for each worker, if all of it were the client's or the scheduler's",
             f"{per_worker:.0f} s",

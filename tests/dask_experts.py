@@ -9,23 +9,24 @@ from sklearn.naive_bayes import GaussianNB
 
 
 class Sluggish(GaussianNB):
-    """Naive Bayes that dawdles while a file exists: for ``seconds`` before it learns or predicts."""
+    """Naive Bayes that dawdles while a file exists: for ``seconds`` before it learns or predicts, or one of these."""
 
-    def __init__(self, flag="", seconds=1.0, priors=None, var_smoothing=1e-9):
+    def __init__(self, flag="", seconds=1.0, while_it="", priors=None, var_smoothing=1e-9):
         super().__init__(priors=priors, var_smoothing=var_smoothing)
         self.flag = flag
         self.seconds = seconds
+        self.while_it = while_it
 
-    def _dawdle(self):
-        if Path(self.flag).exists():
+    def _dawdle(self, does):
+        if self.while_it in ("", does) and Path(self.flag).exists():
             time.sleep(self.seconds)
 
     def partial_fit(self, X, y, classes=None, sample_weight=None):
-        self._dawdle()
+        self._dawdle("learns")
         return super().partial_fit(X, y, classes, sample_weight)
 
     def predict_proba(self, X):
-        self._dawdle()
+        self._dawdle("predicts")
         return super().predict_proba(X)
 
 

@@ -308,7 +308,7 @@ def test_experts_of_a_killed_worker_sleep_and_are_restored_from_their_checkpoint
 
 
 def test_a_worker_killed_while_it_learns_is_noticed_at_once(client, tmp_path):
-    pool = [("slow", Sluggish(str(tmp_path / "flag"), 20.0)), ("bayes", GaussianNB())]
+    pool = [("slow", Sluggish(str(tmp_path / "flag"), 20.0, while_it="learns")), ("bayes", GaussianNB())]
     ensemble = trained(LongTermMemoryClassifier(DaskWorkers(client).experts(pool), memory=None))
     slow = ensemble.named_estimators_["slow"]
     address = slow.remote.seat.address
@@ -319,13 +319,12 @@ def test_a_worker_killed_while_it_learns_is_noticed_at_once(client, tmp_path):
     timer.start()
     began = time.monotonic()
     try:
-        answer, messages = heard(ensemble.predict, X)
+        _, messages = heard(ensemble.partial_fit, X, y)
     finally:
         timer.join()
         (tmp_path / "flag").unlink()
     assert time.monotonic() - began < 10.0
-    assert len(answer) == len(X)
-    assert "expert 'slow' could not predict and slept: WorkerLost" in messages[0]
+    assert messages[0].startswith("expert 'slow' could not learn and slept: WorkerLost")
     _, messages = heard(ensemble.partial_fit, X, y)
     assert messages == []
 
@@ -451,6 +450,49 @@ def test_threads_that_predict_at_once_get_the_same_answers(client):
     for thread in threads:
         thread.join()
     assert wrong == []
+
+
+def test_an_answer_that_is_late_costs_no_checkpoint(client, tmp_path):
+    folder, flag = tmp_path / "checkpoints", tmp_path / "flag"
+    folder.mkdir()
+    pool = [("slow", Sluggish(str(flag), 2.0)), ("bayes", GaussianNB())]
+    workers = DaskWorkers(client, checkpoint_every=1, folder=folder, timeout=1.0)
+    ensemble = trained(LongTermMemoryClassifier(workers.experts(pool), memory=None))
+    slow = ensemble.named_estimators_["slow"]
+    X, y = next(batches(1))
+    flag.touch()
+    _, messages = heard(ensemble.predict, X)
+    flag.unlink()
+    assert "it has not answered within 1 s" in messages[0]
+    deadline = time.monotonic() + 20.0
+    while heard(ensemble.predict, X)[1]:  # what it says next has a checkpoint of the same batches
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    heard(ensemble.predict, X)
+    assert len(list(folder.iterdir())) == 2  # one an expert
+    kill_worker_of(client, slow)
+    heard(ensemble.partial_fit, X, y)
+    _, messages = heard(ensemble.partial_fit, X, y)
+    assert messages == []
+    assert slow.fetch().class_count_.sum() >= 160.0  # three batches, and what it has learned since
+
+
+def test_a_checkpoint_that_cannot_be_read_is_tried_again(client, tmp_path):
+    workers = DaskWorkers(client, checkpoint_every=1, folder=tmp_path)
+    ensemble = trained(LongTermMemoryClassifier(workers.experts(classifiers()[:2]), memory=None))
+    bayes = ensemble.named_estimators_["bayes"]
+    X, _ = next(batches(1))
+    before = ensemble.predict_proba(X)
+    kill_worker_of(client, bayes)
+    heard(ensemble.predict, X)
+    tmp_path.rename(tmp_path.with_name("elsewhere"))  # a disk that is away for a while
+    for _ in range(2):
+        _, messages = heard(ensemble.predict, X)
+        assert "expert 'bayes' could not predict and slept: FileNotFoundError" in messages[0]
+    tmp_path.with_name("elsewhere").rename(tmp_path)
+    again, messages = heard(ensemble.predict_proba, X)
+    assert messages == []
+    np.testing.assert_array_equal(again, before)
 
 
 # Estimators of scikit-learn --------------------------------------------------------------------------------------

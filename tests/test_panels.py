@@ -1,6 +1,7 @@
 """Panels of series in buckets: same numbers as in one mixture, state that survives, errors that help."""
 
 import json
+import pickle
 import signal
 import subprocess
 import sys
@@ -12,13 +13,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from panels import assert_same_numbers, in_memory, in_three, own_loss, panel_frame
 from sklearn import config_context
 from sklearn.exceptions import NotFittedError
 
 from ltm_sklearn import ExpertMixture
-from ltm_sklearn.distributed import PanelMixture
+from ltm_sklearn.distributed import PanelMixture, _generations
 from ltm_sklearn.distributed._bucket_work import Work
 from ltm_sklearn.distributed._buckets import bucket_of, buckets_of
 from ltm_sklearn.experts import LongTermMemory
@@ -93,6 +95,29 @@ def test_quantiles_have_a_column_each(tmp_path):
     mixture = in_memory({"quantiles": levels, "bias": True}, rows)
     np.testing.assert_array_equal(said.iloc[:, 2:], mixture.predict(rows.drop(columns="y")))
     assert set(panel.weights()["quantile"]) == set(levels)
+
+
+def test_zoned_times_of_arrow_fall_into_the_hours_of_their_zone(tmp_path):
+    rows = panel_frame(n_series=2, n_times=30)
+    hours = pd.date_range("2026-03-28 12:00", periods=30, freq="h", tz="Europe/Berlin")  # clocks are put forward
+    rows = rows.assign(day=np.repeat(hours, 2))
+    of_arrow = rows.assign(day=rows["day"].astype(pd.ArrowDtype(pa.timestamp("us", tz="Europe/Berlin"))))
+    panel = panel_in(tmp_path / "plain", group="hour").partial_fit(rows)
+    same = panel_in(tmp_path / "arrow", group="hour").partial_fit(of_arrow)
+    pd.testing.assert_frame_equal(same.weights(), panel.weights(), check_exact=True)
+    assert set(panel.weights()["hour"]) == set(hours.hour)
+    np.testing.assert_array_equal(panel.predict(of_arrow)["mixture"], panel.predict(rows)["mixture"])
+    by_index = ExpertMixture(series="shop", group="hour")
+    by_index.partial_fit(of_arrow.set_index("day").drop(columns="y"), of_arrow["y"])
+    assert {hour for _, hour, _ in by_index.cells_} == set(hours.hour)
+
+
+def test_dates_of_arrow_are_times(tmp_path):
+    rows = panel_frame(n_series=3)
+    of_arrow = rows.assign(day=rows["day"].dt.date.astype(pd.ArrowDtype(pa.date32())))
+    panel = panel_in(tmp_path, group="weekday").partial_fit(of_arrow)
+    mixture = in_memory({"group": "weekday"}, rows)
+    np.testing.assert_array_equal(panel.predict(of_arrow)["mixture"], mixture.predict(rows.drop(columns="y")))
 
 
 def test_an_expert_with_the_name_of_the_column_of_quantiles_is_refused(tmp_path):
@@ -228,6 +253,22 @@ def test_a_call_that_is_broken_off_changes_nothing(tmp_path, monkeypatch):
             panel.partial_fit(second)
     assert files_in(tmp_path) == before
     panel.partial_fit(second)
+    assert_same_numbers(panel, panel.predict(last), in_memory({}, first, second), last)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError], ids=lambda error: error.__name__)
+def test_a_call_that_is_broken_off_when_it_counts_already_has_learned(error, tmp_path, monkeypatch):
+    first, second, last = in_three(panel_frame())
+    panel = panel_in(tmp_path).partial_fit(first)
+
+    def broken_off(folder):
+        raise error
+
+    with monkeypatch.context() as patched:
+        patched.setattr(_generations, "sync_folder", broken_off)
+        with pytest.raises(error):
+            panel.partial_fit(second)
+    assert panel.generation_ == 2
     assert_same_numbers(panel, panel.predict(last), in_memory({}, first, second), last)
 
 
@@ -440,7 +481,7 @@ def test_of_processes_that_end_at_the_same_moment_one_has_learned(tmp_path):
 def test_tidying_up_leaves_alone_who_has_begun_after_the_call(tmp_path):
     first, second, _ = in_three(panel_frame())
     panel = panel_in(tmp_path).partial_fit(first)
-    work = replace(panel._work(), call="another")
+    work = replace(panel._work(panel._now()), call="another")
     assert work.learn(0, second[buckets_of(second["shop"], N_BUCKETS) == 0]).error == ""
     written = files_in(tmp_path)
     panel._generations.tidy(1, 1)
@@ -475,13 +516,13 @@ def test_predicting_from_a_generation_that_is_gone_says_so(tmp_path):
     rows = panel_frame(n_times=5)
     days = [of_day for _, of_day in rows.groupby("day")]
     panel = panel_in(tmp_path).partial_fit(days[0])
-    work = panel._work()  # what a cluster has been given, and has not begun with
+    work = panel._work(panel._now())  # what a cluster has been given, and has not begun with
     said = work.predict(0, days[1][days[1]["shop"].map(lambda name: bucket_of(name, N_BUCKETS)) == 0])
     panel.partial_fit(days[1])
     still = work.predict(0, days[1][days[1]["shop"].map(lambda name: bucket_of(name, N_BUCKETS)) == 0])
     np.testing.assert_array_equal(said, still)
     panel.partial_fit(days[2])
-    with pytest.raises(ValueError, match="generation 1 with it"):
+    with pytest.raises(ValueError, match=r"generation 1 in .* is gone"):
         work.predict(0, days[1])
 
 
@@ -490,6 +531,14 @@ def test_predicting_from_a_generation_that_is_gone_says_so(tmp_path):
 
 def changed(rows, column, value):
     return rows.assign(**{column: rows[column].astype(object).where(np.arange(len(rows)) != 7, value)})
+
+
+def of_pyspark_pandas(rows):
+    class DataFrame:
+        columns = tuple(rows.columns)
+
+    DataFrame.__module__ = "pyspark.pandas.frame"
+    return DataFrame()
 
 
 @pytest.mark.parametrize(
@@ -511,6 +560,7 @@ def changed(rows, column, value):
         (lambda rows: pd.concat([rows, rows["y"]], axis=1), "two columns 'y'"),
         (lambda rows: rows[:0], "the frame has no rows"),
         (lambda rows: rows.to_dict(), "a frame of pandas, Polars, Dask, Ray or Spark is needed"),
+        (of_pyspark_pandas, r"frames of pyspark\.pandas are not taken: give frame\.to_spark\(\)"),
         (lambda rows: pl.from_pandas(rows).lazy(), "a frame of pandas, Polars, Dask, Ray or Spark is needed"),
     ],
 )
@@ -521,6 +571,36 @@ def test_wrong_rows_are_named_and_nothing_is_learned(wrong, message, tmp_path):
     with pytest.raises(ValueError, match=message):
         panel.partial_fit(wrong(second))
     assert files_in(tmp_path) == before
+
+
+def test_series_of_numbers_are_named_as_such(tmp_path):
+    rows = panel_frame(n_series=3)
+    rows = rows.assign(shop=rows["shop"].str.slice(5).astype(int))
+    panel = panel_in(tmp_path).partial_fit(rows[:9])
+    with pytest.raises(ValueError, match=r"series 1 \(bucket \d\): column 'model 1' is infinite"):
+        panel.partial_fit(changed(rows[9:], "model 1", np.inf))
+    with pytest.raises(ValueError, match=r"of series \d: column 'model 1' is infinite"):
+        panel.predict(changed(rows[9:], "model 1", np.inf))
+    with pytest.raises(ValueError, match=r"'shop' \(series=\): 1\.5 is neither"):
+        panel.predict(rows[9:].assign(shop=1.5))
+
+
+def test_the_name_of_an_expert_may_be_any(tmp_path):
+    rows = panel_frame(n_series=2).rename(columns={"model 1": "self", "model 2": "columns"})
+    panel = panel_in(tmp_path).partial_fit(rows[:6])
+    without = rows[6:].drop(columns=["self", "columns"])
+    mixture = in_memory({}, rows[:6])
+    with_gaps = rows[6:].drop(columns="y")
+    with_gaps[["self", "columns"]] = np.nan
+    np.testing.assert_array_equal(panel.predict(without)["mixture"], mixture.predict(with_gaps))
+    assert panel.partial_fit(without).experts_ == mixture.experts_
+
+
+def test_in_one_process_5_is_another_series_than_the_text(tmp_path):
+    rows = panel_frame(n_series=2)
+    rows = rows.assign(shop=rows["shop"].map({"shop-0": 5, "shop-1": "5"}))
+    panel = panel_in(tmp_path).partial_fit(rows[rows["shop"] == 5]).partial_fit(rows[rows["shop"] == "5"])
+    assert panel.n_series_ == 2
 
 
 def test_a_wrong_first_call_leaves_no_panel(tmp_path):
@@ -585,6 +665,37 @@ def test_what_is_written_about_a_generation_can_be_read_by_anybody(tmp_path):
     content = json.loads((tmp_path / "generation-00000001.json").read_text())
     assert content["experts"] == [f"model {at}" for at in range(4)]
     assert sum(content["n_series"].values()) == 5
+
+
+def test_a_folder_of_the_first_format_can_be_gone_on_from(tmp_path):
+    first, second, last = in_three(panel_frame())
+    panel = panel_in(tmp_path).partial_fit(first)
+    of_now = tmp_path / "generation-00000001.json"
+    content = json.loads(of_now.read_text())
+    del content["call"]
+    of_now.write_text(json.dumps(content | {"format": 1}))
+    panel.partial_fit(second)
+    assert_same_numbers(panel, panel.predict(last), in_memory({}, first, second), last)
+
+
+def test_what_workers_are_sent_does_not_grow_with_the_buckets(tmp_path):
+    rows, sent = panel_frame(n_series=300), []
+    for n_buckets in (2, 200):
+        panel = panel_in(tmp_path / str(n_buckets), n_buckets=n_buckets).partial_fit(rows)
+        sent.append(len(pickle.dumps(panel._work(panel._now()))))
+    assert sent[1] - sent[0] < 10
+
+
+def test_a_folder_that_was_made_again_is_not_taken_for_the_old_one(tmp_path):
+    first, second, _ = in_three(panel_frame())
+    panel = panel_in(tmp_path / "state").partial_fit(first)
+    work = panel._work(panel._now())
+    work.load(0)
+    (tmp_path / "state").rename(tmp_path / "old")
+    panel.partial_fit(second)
+    assert_same_numbers(panel, panel.predict(second), in_memory({}, second), second)
+    with pytest.raises(ValueError, match=r"generation 1 in .* is gone"):
+        work.load(0)
 
 
 @pytest.mark.parametrize("missing", ["pandas", "pyarrow"])

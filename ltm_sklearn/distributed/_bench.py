@@ -8,16 +8,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
+from uuid import uuid4
 
 import numpy as np
 from sklearn import config_context
 
 from .._attempts import Failure, able_to_travel, words_of
 from ..persistence._writing import write_whole
-
-
-class Gone(LookupError):
-    """A worker does not have a model that it was asked for."""
 
 
 class Task(NamedTuple):
@@ -47,6 +44,7 @@ class Answer(NamedTuple):
     learned: bool = False  #: the result is the model itself, which stays where it is
     saved: Any = None  #: the model's checkpoint if it was due: a pickle or a file's path
     unsaved: str = ""  #: why there is none although it was due
+    gone: bool = False  #: the model is not there: it was lost, or could not be read
 
 
 @dataclass
@@ -59,9 +57,11 @@ class Held:
     overdue: bool = False  #: whether it is still busy with what nobody waits for any more
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    def recover(self) -> None:
-        """It has ended at last. Nobody has seen what came of it: a checkpoint is due."""
+    def recover(self, answer: Answer) -> None:
+        """It has ended at last. Nobody sees what came of it: a checkpoint is due, and one that was written goes."""
         self.overdue, self.saved = False, None
+        if isinstance(answer.saved, str):
+            Path(answer.saved).unlink(missing_ok=True)
 
 
 class Bench:
@@ -95,22 +95,27 @@ class Bench:
         for digest in wanted - known.keys():
             known[digest] = await asyncio.to_thread(loads, message.parcels[digest])
         self.arguments = known
+        unread: dict[str, Failure] = {}  # not kept: a disk may come back, and another worker may have the library
         for key, (data, saved) in message.placed.items():
             model = await asyncio.to_thread(kept_in, unpacked, data)
-            self.models[key] = Held(model.error, 0) if isinstance(model, Failure) else Held(model, 0 if saved else None)
-        return list(await asyncio.gather(*(self._in_time(task, message, known) for task in message.tasks)))
+            if isinstance(model, Failure):
+                unread[key] = model
+            else:
+                self.models[key] = Held(model, 0 if saved else None)
+        return list(await asyncio.gather(*(self._in_time(task, message, known, unread) for task in message.tasks)))
 
     async def keys(self) -> list[str]:
         """Of the models that are here."""
         return list(self.models)
 
-    async def _in_time(self, task: Task, message: Message, known: dict[bytes, Any]) -> Answer:
+    async def _in_time(
+        self, task: Task, message: Message, known: dict[bytes, Any], unread: dict[str, Failure]
+    ) -> Answer:
         """An answer at the latest when time is up; what runs then cannot be stopped, and ends when it ends."""
         held = self.models.get(task.key)
         if held is None:
-            return Answer(Failure(Gone("its model is not on its worker any more")))
-        if isinstance(held.model, Exception):  # it could not be unpickled
-            return Answer(Failure(held.model))
+            lost = Failure(LookupError("its model is not on its worker any more"))
+            return Answer(unread.get(task.key, lost), gone=True)
         if held.overdue:
             return Answer(Failure(TimeoutError("it is still busy with what it was asked before")))
         arguments = [known[digest] for digest in task.arguments]
@@ -120,7 +125,7 @@ class Bench:
         if done:
             return work.result()
         held.overdue = True
-        work.add_done_callback(lambda _: held.recover())
+        work.add_done_callback(lambda ended: held.recover(ended.result()))
         return Answer(Failure(TimeoutError(f"it has not answered within {self.timeout:g} s")))
 
     async def _in_turn(self, held: Held, task: Task, message: Message, arguments: list[Any]) -> Answer:
@@ -152,7 +157,8 @@ class Bench:
         data = dumps(held.model)
         if self.folder is None:
             return data
-        path = str(Path(self.folder) / f"{key}-{held.n_learned}.pickle")
+        # a name of its own: whoever lets go of an older checkpoint removes that one's file
+        path = str(Path(self.folder) / f"{key}-{held.n_learned}-{uuid4().hex[:8]}.pickle")
         write_whole(data, path)
         return path
 

@@ -19,7 +19,7 @@ from ..persistence._encode import Encoder
 from ..persistence._file import _dump, _load
 from ..persistence._models import dumped, untrusted_types
 from ._buckets import NO_BUCKET
-from ._generations import Generation, Generations
+from ._generations import Generations, Header
 
 
 class Report(NamedTuple):
@@ -41,8 +41,9 @@ class Work:
 
     mixture: ExpertMixture
     folder: str
-    generation: Generation  #: that is gone on from, with the experts of the call
+    generation: Header  #: that is gone on from, with the experts of the call
     call: str = ""
+    of_one_type: bool = False  #: whether all names of series are: rows are a cluster's, where 5 may have become "5"
 
     # Learning -----------------------------------------------------------------------------------------------------
 
@@ -51,6 +52,7 @@ class Work:
         try:
             rows = self._in_time(bucket, rows)
             mixture = self.load(bucket)
+            self._check_names(mixture, rows)
             try:
                 mixture.partial_fit(self._forecasts(rows), rows[self.generation.target])
             except ValueError as error:
@@ -73,31 +75,26 @@ class Work:
     def load(self, bucket: int) -> ExpertMixture:
         """The bucket as it is, with all experts that the panel has met."""
         given = self.generation
-        file = given.files.get(str(bucket))
-        if file is None:
-            mixture = clone(self.mixture)._begin(given.experts[: given.n_first])
-        else:
-            mixture = self._read(file)
-            mixture.n_jobs = self.mixture.n_jobs
-        mixture._admit(given.experts[len(mixture.experts_) :])
-        return mixture
-
-    def _read(self, file: str) -> ExpertMixture:
-        path = self._generations.path(file)
         try:
-            mixture: ExpertMixture = load(path, trusted=own_names(self.mixture))
+            path = self._generations.file_of(given, bucket)
+            if path is None:
+                mixture = clone(self.mixture)._begin(given.experts[: given.n_first])
+            else:
+                mixture = load(path, trusted=own_names(self.mixture))
+                mixture.n_jobs = self.mixture.n_jobs
         except FileNotFoundError as error:
             raise ValueError(
-                f"{path} is gone, and generation {self.generation.number} with it: let predictions be computed before "
-                "the panel learns further, or keep more generations (keep=)"
+                f"generation {given.number} in {self.folder} is gone ({error}): let predictions be computed before the "
+                "panel learns further, or keep more generations (keep=)"
             ) from error
+        mixture._admit(given.experts[len(mixture.experts_) :])
         return mixture
 
     def _in_time(self, bucket: int, rows: Any) -> Any:
         """Rows of a series in the order of time: a frame of a cluster has none."""
         series, time = self.mixture.series, self.mixture.time
         if bucket == NO_BUCKET:
-            name = rows[series].iloc[0]
+            name = rows[series].tolist()[0]
             raise ValueError(f"column {series!r} (series=): {name!r} is neither text nor a whole number")
         if time is None:
             return rows
@@ -109,17 +106,28 @@ class Work:
         columns = special_columns(self.mixture) + self.generation.experts
         given = [name for name in columns if name in rows.columns]
         missing = [name for name in self.generation.experts if name not in rows.columns]
-        return rows[given].assign(**dict.fromkeys(missing, np.nan))
+        return rows[given].reindex(columns=[*given, *missing])
+
+    def _check_names(self, mixture: ExpertMixture, rows: Any) -> None:
+        """That no number has become text on its way, or the other way round: it would be another series."""
+        known = mixture._known.series
+        for name in rows[self.mixture.series].drop_duplicates().tolist() if self.of_one_type else []:
+            twin = _twin(name)
+            if name not in known and twin in known:
+                raise ValueError(
+                    f"there is a series {twin!r}, and {name!r} would be another one: give column "
+                    f"{self.mixture.series!r} (series=) the type that it had"
+                )
 
     def _told_by_series(self, bucket: int, rows: Any, error: ValueError) -> ValueError:
         """The same error, of the first series that has it alone."""
         mixture = self.load(bucket)
-        for series, its in rows.groupby(self.mixture.series, sort=False):
+        for _, its in rows.groupby(self.mixture.series, sort=False):
             its = its.reset_index(drop=True)
             try:
                 mixture.partial_fit(self._forecasts(its), its[self.generation.target])
             except ValueError as own:
-                return ValueError(f"series {series!r} (bucket {bucket}): {own}")
+                return ValueError(f"series {its[self.mixture.series].tolist()[0]!r} (bucket {bucket}): {own}")
         return ValueError(f"bucket {bucket}: {error}")
 
     # Predicting -----------------------------------------------------------------------------------------------------
@@ -128,14 +136,27 @@ class Work:
         """What the bucket says of rows, (n_rows, n_outputs), in their order."""
         if bucket == NO_BUCKET:
             self._in_time(bucket, rows)
+        mixture = self.load(bucket)
         try:
-            said = self.load(bucket).predict(self._forecasts(rows))
+            self._check_names(mixture, rows)
+            said = mixture.predict(self._forecasts(rows))
         except ValueError as error:
-            raise ValueError(f"bucket {bucket}, of series {rows[self.mixture.series].iloc[0]!r}: {error}") from error
+            name = rows[self.mixture.series].tolist()[0]
+            raise ValueError(f"bucket {bucket}, of series {name!r}: {error}") from error
         return said.reshape(len(rows), -1)
 
 
 _OF_MAIN = "{} is of __main__, where workers do not find it: put it into a module"
+
+
+def _twin(name: Any) -> Any:
+    """The text of a number, or the number of a text; None if there is none."""
+    if not isinstance(name, str):
+        return str(name)
+    try:
+        return int(name) if str(int(name)) == name else None
+    except ValueError:
+        return None
 
 
 def special_columns(mixture: ExpertMixture) -> list[str]:

@@ -17,7 +17,7 @@ from .._events import logger
 from ..ensemble._from_river import as_sklearn_model
 from ..ensemble._validation import is_frozen
 from ..experts._validation import check_count, check_number
-from ._bench import Answer, Gone, Message, Task
+from ._bench import Answer, Message, Task
 from ._on_worker import OnWorker
 from ._parcels import Parcels
 from ._remote import Remote, Seat, WorkerLost
@@ -301,7 +301,7 @@ class DaskWorkers:
         parts = [part for part in (told.result, told.saved) if part is not None]
         n_bytes = sum(part.nbytes if hasattr(part, "nbytes") else len(part) for part in parts if _is_sized(part))
         self._traffic = self._traffic._replace(received=self._traffic.received + n_bytes)
-        if isinstance(told.result, Failure) and isinstance(told.result.error, Gone):
+        if told.gone:
             remote.leave()
         return model if told.learned else told.result
 

@@ -20,6 +20,8 @@ KINDS = (*LOCAL, "dask", "ray", "pyspark")
 def frame_of(frame: Any) -> Any:
     """A frame with what panels ask of it."""
     kind = type(frame).__module__.split(".")[0]
+    if type(frame).__module__.startswith("pyspark.pandas"):
+        raise ValueError("frames of pyspark.pandas are not taken: give frame.to_spark()")
     if kind not in KINDS or type(frame).__name__ not in ("DataFrame", "Dataset", "MaterializedDataset"):
         raise ValueError(f"a frame of pandas, Polars, Dask, Ray or Spark is needed; this is {type(frame)!r}")
     if kind in LOCAL:

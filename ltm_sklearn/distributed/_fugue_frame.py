@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -20,7 +23,8 @@ class FugueFrame:
     def __init__(self, frame: Any) -> None:
         import fugue.api as fa  # here, as it is not always there
 
-        self.frame, self._fugue = _without_categories(frame), fa
+        is_dask = type(frame).__module__.startswith("dask")
+        self.frame, self._fugue = _without_categories(frame) if is_dask else frame, fa
         self.columns = fa.get_column_names(frame)
         if BUCKET in self.columns:
             raise ValueError(f"the name of column {BUCKET!r} is needed on the way: rename it")
@@ -42,26 +46,40 @@ class FugueFrame:
 
     def predict(self, work: Work, kept: list[str], names: list[str]) -> Any:
         """A frame of the same kind with some of its columns, and what is predicted."""
-        schema = self._fugue.get_schema(self.frame).extract(kept) + [(name, float) for name in names]
+        with self._told():
+            schema = self._fugue.get_schema(self.frame).extract(kept) + [(name, float) for name in names]
         return self._by_bucket(_predicted, work, schema, {"kept": kept, "names": names})
 
     def _by_bucket(self, using: Any, work: Work, schema: Any, params: dict[str, Any]) -> Any:
         of = {"series": work.mixture.series, "n_buckets": work.generation.n_buckets}
-        try:
+        params = {"work": replace(work, of_one_type=True), **params}
+        with self._told():
             numbered = self._fugue.transform(self.frame, _numbered, schema=f"*,{BUCKET}:long", params=of)
-            return self._fugue.transform(
-                numbered, using, schema=schema, partition={"by": BUCKET}, params={"work": work, **params}
-            )
+            return self._fugue.transform(numbered, using, schema=schema, partition={"by": BUCKET}, params=params)
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Errors of Fugue in our words."""
+        from fugue.dataframe.utils import SchemaError
+
+        try:
+            yield
         except SyntaxError as error:
             told = f"among {self.columns!r} is a name that Fugue does not take, with , or : perhaps: {error}"
             raise ValueError(told) from error
+        except SchemaError as error:
+            if "empty" in str(error):  # of Ray: without rows it has no columns
+                raise ValueError("the frame has no rows") from error
+            raise
 
 
 def _without_categories(frame: Any) -> Any:
     """Fugue does not know those of Dask: they are what they stand for."""
-    kinds = dict(frame.dtypes) if type(frame).__module__.startswith("dask") else {}
-    plain = {name: kind.categories.dtype for name, kind in kinds.items() if isinstance(kind, pd.CategoricalDtype)}
-    return frame.astype(plain) if plain else frame
+    names = [name for name, kind in dict(frame.dtypes).items() if isinstance(kind, pd.CategoricalDtype)]
+    if not names:
+        return frame
+    known = frame.categorize(columns=names, index=False)  # or they would all be taken for text; a look at all rows
+    return known.astype({name: known.dtypes[name].categories.dtype for name in names})
 
 
 def _numbered(rows: pd.DataFrame, series: str, n_buckets: int) -> pd.DataFrame:

@@ -6,7 +6,8 @@ import json
 import os
 import re
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -16,12 +17,13 @@ from sklearn import config_context
 
 from ..persistence._writing import sync_folder, write_whole
 
-FORMAT = 1
+FORMAT = 2
+READ = (1, FORMAT)  #: what can be read; in the first, generations had no names of calls
 
 
 @dataclass(frozen=True)
-class Generation:
-    """What a panel has learned after so many calls."""
+class Header:
+    """What all buckets of a generation have in common: workers are sent no more, however many buckets there are."""
 
     number: int
     n_buckets: int
@@ -29,11 +31,23 @@ class Generation:
     parameters: dict[str, str]  #: of the mixture
     experts: list[str]  #: in the order of their coming
     n_first: int  #: how many of them were there from the beginning
+    call: str = ""  #: the one that has made it, by which it is told from another in a folder that was made again
+
+
+@dataclass(frozen=True)
+class Generation(Header):
+    """What a panel has learned after so many calls."""
+
     files: dict[str, str] = field(default_factory=dict)  #: of the buckets, by their numbers
     n_series: dict[str, int] = field(default_factory=dict)
     n_rows: dict[str, int] = field(default_factory=dict)
 
+    def header(self) -> Header:
+        """Without its buckets."""
+        return Header(**{each.name: getattr(self, each.name) for each in fields(Header)})
 
+
+@dataclass(frozen=True)
 class Generations:
     """A folder with a file for each bucket, and for each generation one that says which files it is made of.
 
@@ -47,8 +61,7 @@ class Generations:
         Which all workers reach.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    folder: Path
 
     def path(self, file: str) -> Path:
         """Of a bucket's file."""
@@ -76,11 +89,16 @@ class Generations:
         path = self._file_of(number)
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
-            if content.pop("format") != FORMAT:
+            if content.pop("format") not in READ:
                 raise ValueError("it is of another version of ltm_sklearn")
             return Generation(**content)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"{path} is not the state of a panel: {error}") from error
+
+    def file_of(self, header: Header, bucket: int) -> Path | None:
+        """Of a bucket of a generation; None if that has none."""
+        file = _files(self, header.number, header.call).get(str(bucket)) if header.number else None
+        return None if file is None else self.path(file)
 
     def begin(self) -> str:
         """Make the folders, and a name for a call."""
@@ -113,9 +131,16 @@ class Generations:
             beside.unlink(missing_ok=True)
         sync_folder(str(self.folder))
 
-    def discard(self, call: str) -> None:
-        """Remove what a call has written that failed. Not more: another process may be about to add a generation."""
-        with suppress(OSError):  # what is left over does no harm
+    def discard(self, call: str, after: int) -> None:
+        """Remove what a call has written that failed. Not more: another process may be about to add a generation.
+
+        Nothing is removed if a generation after the given one is made of it: the call was broken off when it counted
+        already.
+        """
+        with suppress(OSError, ValueError):  # what is left over does no harm
+            later = [self._read(number) for number in self.numbers() if number > after]
+            if any(file.endswith(f"-{call}.ltm") for each in later for file in each.files.values()):
+                return
             for path in self.path("").glob(f"*-{call}.ltm"):
                 path.unlink(missing_ok=True)
 
@@ -141,6 +166,15 @@ class Generations:
 
     def _file_of(self, number: int) -> Path:
         return self.folder / f"generation-{number:08d}.json"
+
+
+@lru_cache(maxsize=4)  # a process works on many buckets of the same generation
+def _files(generations: Generations, number: int, call: str) -> dict[str, str]:
+    """The files of its buckets, which never change."""
+    generation = generations._read(number)
+    if generation.call != call:
+        raise FileNotFoundError(f"generation {number} is another one")
+    return generation.files
 
 
 def _rename_to_new(path: Path, name: Path) -> None:

@@ -115,7 +115,8 @@ class PanelMixture:
 
         Rows of a series may stand in any order if there is a column of times; they must be later than those of the
         calls before. A frame may have columns that were not there before, which are new experts, and may lack others,
-        which sleep. On a cluster this waits until all is learned.
+        which sleep. On a cluster this waits until all is learned. An interrupt at the very end may come when the call
+        counts already: ``generation_`` tells.
 
         Parameters
         ----------
@@ -139,14 +140,14 @@ class PanelMixture:
         if not experts:
             raise ValueError(f"there is no column of forecasts among {columns!r}")
         before = replace(before, experts=experts, n_first=before.n_first or len(experts))
-        work = Work(self.mixture, str(generations.folder), before, generations.begin())
+        work = Work(self.mixture, str(generations.folder), before.header(), generations.begin())
         try:
             reports = given.learn(work)
             generations.check_no_other(before.number + 1)
             self._check_reports(reports)
             generations.add(self._next(before, work, reports))
         except BaseException:
-            generations.discard(work.call)
+            generations.discard(work.call, before.number)
             raise
         generations.tidy(self.keep, before.number + 1)
         return self
@@ -168,6 +169,7 @@ class PanelMixture:
         return replace(
             before,
             number=before.number + 1,
+            call=work.call,
             files=before.files | {str(report.bucket): work.new_file(report.bucket) for report in reports},
             n_series=before.n_series | {str(report.bucket): report.n_series for report in reports},
             n_rows=before.n_rows | {str(report.bucket): report.n_rows for report in reports},
@@ -193,7 +195,7 @@ class PanelMixture:
             The columns that are no experts, and ``mixture``; of quantiles 0.1 and 0.975, ``mixture_q10`` and
             ``mixture_q97_5``. Rows of pandas and Polars are in the order in which they came.
         """
-        work = self._work()
+        work = self._work(self._now())
         given = frame_of(frame)
         self._check_columns(given.columns, learn=False)
         special = {*special_columns(self.mixture), self.target}
@@ -216,9 +218,10 @@ class PanelMixture:
             A row for each series (and group, and quantile, where there are), and a column for each expert.
         """
         pd = import_extra("pandas", "weights of a panel")
-        work = self._work()
+        now = self._now()
+        work = self._work(now)
         parts = []
-        for bucket in sorted(map(int, work.generation.files)):
+        for bucket in sorted(map(int, now.files)):
             mixture = work.load(bucket)
             cells = pd.DataFrame(mixture.cells_, columns=[self.mixture.series, self.mixture.group, LEVEL])
             names = pd.DataFrame(np.atleast_2d(mixture.weights_), columns=mixture.experts_)
@@ -236,7 +239,7 @@ class PanelMixture:
         -------
         ExpertMixture
         """
-        work = self._work()
+        work = self._work(self._now())
         bucket = bucket_of(series, self.n_buckets)
         if bucket == NO_BUCKET:
             raise ValueError(f"series={series!r} is neither text nor a whole number")
@@ -250,29 +253,34 @@ class PanelMixture:
     @property
     def experts_(self) -> list[str]:
         """Names of the experts."""
-        return list(self._work().generation.experts)
+        return list(self._now().experts)
 
     @property
     def generation_(self) -> int:
         """How many calls have learned."""
-        return self._work().generation.number
+        return self._now().number
 
     @property
     def n_series_(self) -> int:
         """Series so far."""
-        return sum(self._work().generation.n_series.values())
+        return sum(self._now().n_series.values())
 
     @property
     def n_samples_seen_(self) -> int:
         """Rows so far."""
-        return sum(self._work().generation.n_rows.values())
+        return sum(self._now().n_rows.values())
 
-    def _work(self) -> Work:
+    def _work(self, now: Generation) -> Work:
+        """What is done with the generation as it is."""
+        return Work(self.mixture, str(self._generations.folder), now.header())
+
+    def _now(self) -> Generation:
+        """The generation that is in force."""
         self._check_parameters()
         last = self._last()
         if last is None:
             raise NotFittedError(f"there is no panel in {str(self.state)!r} yet: call partial_fit")
-        return Work(self.mixture, str(self._generations.folder), last)
+        return last
 
     def _last(self) -> Generation | None:
         """The last generation, which must be of the same panel."""

@@ -24,16 +24,19 @@ class Times(NamedTuple):
 
 def times_of(values: Any, what: str) -> Times:
     """Times from a column or an index: datetimes, with or without a time zone, dates as text, or numbers."""
-    zone = getattr(values, "tz", None) or getattr(getattr(values, "dt", None), "tz", None)
-    if zone is not None:  # pandas
+    dtype = getattr(values, "dtype", None)
+    of_arrow = getattr(getattr(dtype, "pyarrow_dtype", None), "tz", None)
+    if of_arrow is not None:  # columns of Arrow in pandas lose their zone in UTC, not on the wall
+        import pandas as pd
+
+        values = values.astype(pd.DatetimeTZDtype("us", of_arrow))
+    if of_arrow is not None or getattr(dtype, "tz", None) is not None:  # pandas
         accessor: Any = getattr(values, "dt", values)
         shown, order = accessor.tz_localize(None), accessor.tz_convert("UTC")
         order = getattr(order, "dt", order).tz_localize(None)
         times = Times(np.asarray(shown, dtype="datetime64[us]"), np.asarray(order, dtype="datetime64[us]"))
     else:
-        aware = getattr(getattr(values, "dtype", None), "time_zone", None) or getattr(
-            getattr(values, "type", None), "tz", None
-        )
+        aware = getattr(dtype, "time_zone", None) or getattr(getattr(values, "type", None), "tz", None)
         array = np.asarray(listed(values), dtype=object) if aware else np.asarray(values)  # polars, pyarrow
         times = _stamps(array, what) if array.dtype.kind in "OUT" else Times(array, array)
     kind = times.order.dtype.kind
