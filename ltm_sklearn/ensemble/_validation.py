@@ -32,11 +32,13 @@ def unchanged_on_error(estimator: Any) -> Iterator[None]:
 
 @contextmanager
 def floats_suffice(what: str) -> Iterator[None]:
-    """Whole numbers beyond all floats are a ValueError, as other wrong numbers are."""
+    """Whole numbers beyond all floats are a ValueError, as other wrong numbers are; what is no number is named."""
     try:
         yield
     except OverflowError as error:
         raise ValueError(f"{what} has a number that is too large: {error}") from None
+    except TypeError as error:
+        raise TypeError(f"{what} is wrong: {error}") from None
 
 
 def check_rows(estimator: Any, X: Any, reset: bool) -> Any:
