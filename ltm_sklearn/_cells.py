@@ -114,7 +114,7 @@ class Cell:
             self.book = np.stack(book)
             issued, rows = self.standing(basis), entries.rows(at)
             here = slice(entries.starts[at], entries.starts[at + 1])
-            predictions[here] = issued.mixtures(rows.forecasts, rows.awake) @ issued.trust
+            predictions[here] = issued.prediction(issued.mixtures(rows.forecasts, rows.awake))
             if weights is not None:
                 weights[here] = issued.weights(rows.awake, len(rows.targets))
             if not entries.complete[at]:
@@ -132,7 +132,8 @@ class Cell:
         x, y, awake, row_weights, outputs = rows
         awake = np.ones_like(x) if awake is None else awake
         own = slice(self.n_further, None)
-        plain = (awake * x)[:, own].sum(axis=1) / awake[:, own].sum(axis=1)
+        with np.errstate(over="ignore"):
+            plain = (awake * x)[:, own].sum(axis=1) / awake[:, own].sum(axis=1)
         heard = np.column_stack([awake, np.ones((len(y), 2))])
         if row_weights is not None:
             heard *= row_weights[:, np.newaxis]

@@ -25,7 +25,7 @@ cdef inline double brier(const double *chances, Py_ssize_t n_classes, Py_ssize_t
     cdef double squares = 0.0
     for c in range(n_classes):
         squares += chances[c] * chances[c]
-    return (squares + 1.0) / 2.0 - chances[truth]
+    return max((squares + 1.0) / 2.0 - chances[truth], 0.0)
 
 
 cdef inline double blend_loss(const double *chances, Py_ssize_t n_classes, Py_ssize_t truth) noexcept nogil:

@@ -13,6 +13,7 @@ from .experts._base import restrict
 from .experts._long_term_memory import SteadyMemory
 from .experts._validation import Floats
 from .losses._numbers import OutputLosses, apart
+from .losses._own import within_floats
 from .losses._targets import LossRange
 
 
@@ -35,7 +36,12 @@ class Standing(NamedTuple):
 
     def mixtures(self, forecasts: Floats, awake: Floats | None) -> Floats:
         """The mixture of each voice, (n_rows, n_voices), of forecasts (n_rows, n_experts)."""
-        return np.einsum("nve,ne->nv", self.in_rows(awake, len(forecasts)), forecasts)
+        return within_floats(np.einsum("nve,ne->nv", self.in_rows(awake, len(forecasts)), forecasts))
+
+    def prediction(self, mixtures: Floats) -> Floats:
+        """What is said in each row, (n_rows,), where these are the voices' mixtures."""
+        with np.errstate(over="ignore"):
+            return within_floats(mixtures @ self.trust)
 
 
 class Rows(NamedTuple):
@@ -133,7 +139,8 @@ class Council:
         weights = np.ones(len(y)) if row_weights is None else row_weights
         heard = np.broadcast_to(weights[:, np.newaxis], x.shape) if awake is None else awake * weights[:, np.newaxis]
         total = heard.sum(axis=0)
-        centre = x.mean(axis=1) if awake is None else (awake * x).sum(axis=1) / awake.sum(axis=1)
+        with np.errstate(over="ignore"):
+            centre = x.mean(axis=1) if awake is None else (awake * x).sum(axis=1) / awake.sum(axis=1)
         # what is only rounding is no difference, or ranges would be made of it
         distinct = np.where(apart(x, centre[:, np.newaxis]) == 0.0, centre[:, np.newaxis], x)
         part = np.minimum(total / len(y), 1.0)
@@ -144,7 +151,7 @@ class Council:
             means = np.full(len(total), np.nan)
             voice.charge(np.divide((heard * lost).sum(axis=0), total, out=means, where=total > 0.0), part, late[at])
         if self.chair is not None:
-            lost = losses.linear(y, mixtures @ issued.trust, mixtures, outputs)
+            lost = losses.linear(y, issued.prediction(mixtures), mixtures, outputs)
             means = weights @ lost / weights.sum()
             self.chair.charge(means, np.full(len(means), min(weights.sum() / len(y), 1.0)), late[-1])
 

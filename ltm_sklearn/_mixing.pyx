@@ -1,6 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """The rounds of a council, fused. `_council.py` and `_cells.py` are their definition."""
 
+from libc.float cimport DBL_MAX
 from libc.math cimport INFINITY, expm1, fabs, log1p, tanh
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
@@ -23,6 +24,10 @@ cdef double ROUNDING_OF_MIXTURE = 1e-13
 
 cdef inline double bounded(double value) noexcept nogil:
     return min(max(value, -LARGEST), LARGEST)
+
+
+cdef inline double within_floats(double mean) noexcept nogil:
+    return min(max(mean, -DBL_MAX), DBL_MAX)
 
 
 cdef inline double apart(double forecast, double mixture) noexcept nogil:
@@ -251,8 +256,9 @@ def run(MemoryRounds follow not None, bint follow_linear, dict poly, MemoryRound
                         for i in range(k):
                             value += c.row[i] * x[i]
                             c.effective[i] += page[v] * c.row[i]
-                        c.mixed[v] = value
-                        mixture += page[v] * value
+                        c.mixed[v] = within_floats(value)
+                        mixture += page[v] * c.mixed[v]
+                    mixture = within_floats(mixture)
                     predictions[at] = mixture
                     if weights is not None:
                         for i in range(k):

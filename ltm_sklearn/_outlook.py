@@ -71,7 +71,7 @@ class Outlook:
             if not np.isnan(row).all():
                 x, awake = filled(row[np.newaxis], None)
                 standing = self._nearest(step).standing()
-                said[at] = (standing.mixtures(x, awake) @ standing.trust)[0]
+                said[at] = standing.prediction(standing.mixtures(x, awake))[0]
         return said
 
     def weights(self, step: int) -> Floats:

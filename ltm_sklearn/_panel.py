@@ -14,7 +14,7 @@ from ._side_by_side import apart, side_by_side
 from ._timetable import Integers, Timetable, timetable
 from .experts._validation import Floats
 from .losses._numbers import OutputLosses
-from .losses._own import bounded
+from .losses._own import bounded, within_floats
 
 Key = tuple[int, int, int]  #: series, group and output; -1 is all of them together
 ALL = -1
@@ -312,7 +312,7 @@ class Panel:
                     cell = Cell(self._council_of(self._seats(group)), lags=False)
                 x, awake = _entries(forecasts, table.awake, rows, np.full(len(rows), output), n_outputs)
                 standing = cell.standing()
-                predictions[rows, output] = standing.mixtures(x, awake) @ standing.trust
+                predictions[rows, output] = standing.prediction(standing.mixtures(x, awake))
                 weights[rows, :, output] = standing.weights(awake, len(rows))
         return Issued(predictions, weights)
 
@@ -321,8 +321,9 @@ def plain_mean(forecasts: Floats, awake: Floats | None) -> Floats:
     """The mean (n_rows, n_outputs) of who is awake; NaN where all sleep."""
     confidence = ~np.isnan(forecasts) * (1.0 if awake is None else awake[:, :, np.newaxis])
     total = confidence.sum(axis=1)
-    sums = (confidence * np.nan_to_num(forecasts)).sum(axis=1)
-    return np.divide(sums, total, out=np.full(total.shape, np.nan), where=total > 0.0)
+    with np.errstate(over="ignore"):
+        sums = (confidence * np.nan_to_num(forecasts)).sum(axis=1)
+    return within_floats(np.divide(sums, total, out=np.full(total.shape, np.nan), where=total > 0.0))
 
 
 def _around(means: Floats, scales: Floats) -> Floats:

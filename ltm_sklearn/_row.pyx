@@ -4,6 +4,7 @@
 As usual is: every expert answers, and with numbers. Otherwise a row says so before anything has changed.
 """
 
+from libc.float cimport DBL_MAX
 from libc.math cimport INFINITY, fabs, isfinite, log
 
 from ._classes cimport blend_loss, brier, likeliest, mistake, rival
@@ -140,6 +141,8 @@ cdef class Row:
         for i in range(self.n_experts):
             for j in range(self.n_outputs):
                 mixture[j] += weights[i] * self.said[i, j]
+        for j in range(self.n_outputs):  # the mean of finite numbers, whatever rounding makes of it
+            mixture[j] = min(max(mixture[j], -DBL_MAX), DBL_MAX)
 
     cdef settle(self):
         """Let the voices learn what they were charged, and keep the accounts."""

@@ -39,8 +39,12 @@ def as_numbers(answer: Any) -> Floats:
     """A fresh array of what a model predicts, NaN where it is masked; what are no real numbers is an error."""
     if isinstance(answer, np.ma.MaskedArray):
         answer = np.ma.filled(answer.astype(np.float64), np.nan)
-    if isinstance(answer, list):  # of single answers, which may be masked
-        answer = [as_number(each) for each in answer]
+    if isinstance(answer, list):  # of single answers, which may be masked, or of rows of them
+        try:
+            answer = [as_number(each) for each in answer]
+        except TypeError:
+            rows = list, tuple, np.ndarray
+            answer = [as_numbers(each) if isinstance(each, rows) else as_number(each) for each in answer]
     array = np.asarray(answer)
     if array.dtype.kind not in "biufO":
         raise TypeError(f"its predictions are of type {array.dtype}, not numbers")

@@ -20,6 +20,7 @@ from .experts._compiled import compiled
 from .experts._long_term_memory import PatientMemory
 from .experts._validation import Floats
 from .losses._classes import SAFE_MARGIN, ClassScore, zero_one
+from .losses._own import within_floats
 from .losses._targets import TargetScore
 
 kernel = compiled("_blend", __package__)
@@ -35,8 +36,10 @@ def averaged(predictions: Floats, awake: NDArray[np.bool_], weights: Floats) -> 
         if throughout.any() and not awake[~throughout].any():  # each expert is awake in all rows or in none
             if not throughout.all():
                 weights = restrict(weights, throughout.astype(np.float64))
-            return (weights @ predictions.reshape(len(weights), -1)).reshape(predictions.shape[1:])
-    return np.einsum("ne,end->nd", restrict_rows(weights, awake), predictions)
+            with np.errstate(over="ignore"):
+                means: Floats = weights @ predictions.reshape(len(weights), -1)
+            return within_floats(means.reshape(predictions.shape[1:]))
+    return within_floats(np.einsum("ne,end->nd", restrict_rows(weights, awake), predictions))
 
 
 def restrict_rows(weights: Floats, awake: NDArray[np.bool_]) -> Floats:

@@ -207,7 +207,7 @@ def _river(make: Any, labels: bool) -> Any:
     return model
 
 
-def river_entry(make: Any, labels: bool, *, batches: bool, extra: tuple[str, ...]) -> Entry:
+def river_entry(make: Any, labels: bool, *, batches: bool, extra: tuple[str, ...], errors: Any = ()) -> Entry:
     target = True if labels else 1.0
     frame = pd.DataFrame(X, columns=["a", "b"])
 
@@ -236,8 +236,8 @@ def river_entry(make: Any, labels: bool, *, batches: bool, extra: tuple[str, ...
     if "id" in extra:
         calls["learn unknown id"] = lambda m, bad: m.learn_one(ROW, target, id=bad("c"))
     # Models of River diverge on what they are given; an ensemble lets them sleep, a selector or adapter says what they
-    # say. What is no row at all is an AttributeError in River, too.
-    return Entry(partial(_river, make, labels), good, calls, errors=(AttributeError,), nan="id" not in extra)
+    # say.
+    return Entry(partial(_river, make, labels), good, calls, errors=errors, nan="id" not in extra)
 
 
 def _framed(table: Any) -> Any:
@@ -255,6 +255,7 @@ def _river_regressors() -> list[Any]:
 
 RIVER = "ltm_sklearn.river."
 BOTH = ("w", "id")
+OF_RIVER = (AttributeError,)  #: what its models raise at what is no row, which a selector hands on: it may be a text
 ENTRIES |= {
     f"{RIVER}LongTermMemoryClassifier": river_entry(
         lambda: river.LongTermMemoryClassifier(_river_classifiers(), seed=0), True, batches=True, extra=BOTH
@@ -263,10 +264,10 @@ ENTRIES |= {
         lambda: river.LongTermMemoryRegressor(_river_regressors(), seed=0), False, batches=True, extra=BOTH
     ),
     f"{RIVER}ExpertSelectionClassifier": river_entry(
-        lambda: river.ExpertSelectionClassifier(_river_classifiers()), True, batches=False, extra=()
+        lambda: river.ExpertSelectionClassifier(_river_classifiers()), True, batches=False, extra=(), errors=OF_RIVER
     ),
     f"{RIVER}ExpertSelectionRegressor": river_entry(
-        lambda: river.ExpertSelectionRegressor(_river_regressors()), False, batches=False, extra=()
+        lambda: river.ExpertSelectionRegressor(_river_regressors()), False, batches=False, extra=(), errors=OF_RIVER
     ),
     f"{RIVER}FromSklearnClassifier": river_entry(
         lambda: river.FromSklearnClassifier(GaussianNB(), [False, True], batch_size=3), True, batches=True, extra=("w",)

@@ -11,20 +11,22 @@ import pickle
 import re
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
 import joblib
 import numpy as np
-from hostile_values import Spoiler, is_finite
+from hostile_values import OneBad, Spoiler, is_finite
 
-#: What a message may speak of: arguments and what they are made of, by the names that users know them by.
+#: What a message may speak of: arguments and what they are made of, by the names that users know them by. What Python's
+#: own errors say of any argument, as "float() argument must be ... a real number", names none. A VectorDict is what River makes of a row.
 WORDS = (
-    r"[Ii]nput|output|xs|dict|object|order|concepts|traces|ends|n_seeds|most|rules|thresholds|losses|loss|awake|prior|n_experts|expert|arms?|probability|reward|rewards|n_arms|query|X|x|y|Y|y_pred|y_true|row|"
-    r"rows|column|columns|label|labels|class|classes|target|targets|sample_weight|weight|weights|ids?|array|sample\(s\)|"
-    r"samples|feature|features|feature_names|float|number|numbers|dtype|data|shape|sparse|file|source|stream|line|names|"
-    r"trace|model|models|quantile|levels|forecasts|quantile_forecasts|time|times|series|group|block|fh|horizon|seed|"
-    r"estimator|frame|dictionary|level|max_switches|max_distinct|switches|value|values|input|index|random_state|\w+=.*"
+    r"[Ii]nput|output|xs|dict|order|concepts|traces|ends|n_seeds|most|rules|thresholds|losses|loss|awake|prior|n_experts|"
+    r"expert|arms?|probability|rewards?|n_arms|query|X|x|y|Y|y_pred|y_true|rows?|columns?|labels?|class|classes|targets?|"
+    r"sample_weight|weights?|ids?|sample\(s\)|samples|features?|feature_names|dtype|shape|sparse|VectorDict|file|source|stream|"
+    r"line|names|trace|models?|quantile|levels?|forecasts|quantile_forecasts|time|times|series|group|block|fh|horizon|"
+    r"seed|estimator|frame|dictionary|max_switches|max_distinct|switches|index|random_state|\w+=.*"
 )
 
 
@@ -78,7 +80,16 @@ class Entry:
         """The thing."""
         return pickle.loads(self._pickled)
 
-    def endure(self, name: str, bad: Spoiler) -> bool:
+    def n_arguments(self, name: str) -> int:
+        """How many arguments of a call are spoiled."""
+        bad = OneBad(-1)
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            with suppress(*self.errors):  # some calls are wrong by themselves, as with an id that is not known
+                self.calls[name](self.fresh(), bad)
+        return bad.n_handed
+
+    def endure(self, name: str, bad: Spoiler | OneBad) -> bool:
         """Whether a call with hostile arguments worked; raises an AssertionError if it did what it must not."""
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")  # of numbers that overflow in others' models

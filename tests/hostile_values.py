@@ -239,6 +239,54 @@ class Spoiler:
         return {} if change == "empty" else self.one_of([value for value in OTHERS if not isinstance(value, dict)])
 
 
+#: What an argument is replaced by when it is the only bad one: also sizes that take room, and what is good elsewhere.
+VALUES: list[Any] = [
+    *NUMBERS,
+    *OTHERS,
+    2**31,
+    10**9,
+    -5,
+    np.array([]),
+    np.array(2.0),
+    np.array([1, 2]),
+    np.full(4, np.nan),
+]
+VALUES += [lambda *_: 0, lambda *_: np.nan, "warn", "raise", "full", "bandit", "row", "sample", "leader"]
+
+
+class OneBad:
+    """Leaves all arguments as they are but one, which is replaced.
+
+    Parameters
+    ----------
+    at : int
+        Which one, in the order in which they are handed over; -1: none of them.
+    value : object
+        What it is replaced by.
+    """
+
+    def __init__(self, at: int, value: Any = None) -> None:
+        self.at, self.value = at, value
+        self.n_handed = 0
+        self.done: list[str] = []  #: what was done, for a report
+
+    def __call__(self, good: Any) -> Any:
+        """An argument."""
+        self.n_handed += 1
+        if self.n_handed - 1 != self.at:
+            return good
+        self.done.append(f"argument {self.at} is {shown(self.value)}")
+        return self.value
+
+
+def shown(value: Any) -> str:
+    """A value in a report."""
+    try:
+        return repr(value)[:60]
+    except Exception:  # of those that refuse
+        return type(value).__name__
+
+
 def is_finite(value: Any, nan: bool = False) -> bool:
     """Whether all numbers in an answer are finite; ``nan``: or NaN."""
     if isinstance(value, dict):

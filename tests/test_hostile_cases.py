@@ -1,18 +1,22 @@
 """Single cases of hostile input that were once answered wrongly, and those that need many rows."""
 
 import resource
+import sys
+import tracemalloc
 
 import numpy as np
 import pytest
 from pools import ANY_SIZE, assert_distribution, for_each
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.linear_model import LinearRegression, SGDRegressor
 from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import StandardScaler
 
-from ltm_sklearn import ExpertMixture, LongTermMemoryClassifier, LongTermMemoryRegressor
+from ltm_sklearn import ExpertMixture, LongTermMemoryClassifier, LongTermMemoryRegressor, _cells
 from ltm_sklearn.bandits import Exp3
 from ltm_sklearn.ensemble import IncrementalPipeline, SlidingWindow
 from ltm_sklearn.experts import Squint
+from ltm_sklearn.losses._classes import CLASS_LOSSES
 from ltm_sklearn.streams import Led, RandomTree, led
 
 X = np.random.default_rng(0).normal(size=(10, 2))
@@ -103,6 +107,84 @@ def test_a_label_that_is_none_of_a_million_is_named_in_a_short_message():
         classifier().partial_fit(X[:1], [-1], classes=labels)
     assert len(str(error.value)) < 1000
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 300_000  # KiB
+
+
+class Says(ClassifierMixin, BaseEstimator):
+    """Always the same class."""
+
+    def __init__(self, at=0):
+        self.at = at
+
+    def fit(self, X, y):
+        return self.partial_fit(X, y, np.unique(y))
+
+    def partial_fit(self, X, y, classes=None):
+        if classes is not None:
+            self.classes_ = classes
+        return self
+
+    def predict_proba(self, X):
+        chances = np.zeros((len(X), len(self.classes_)))
+        chances[:, self.at] = 1.0
+        return chances
+
+
+@pytest.mark.parametrize("loss", ["auto", *CLASS_LOSSES])
+def test_many_classes_take_memory_in_proportion(loss):
+    model = LongTermMemoryClassifier([("first", Says()), ("second", Says(1))], loss=loss, memory=None)
+    labels = np.arange(20_000)  # whose squares would take 3 GB
+    tracemalloc.start()
+    try:
+        for _ in range(3):
+            model.partial_fit(X[:2], [0, 1], classes=labels)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < 100e6
+    assert np.isin(model.predict(X[:2]), [0, 1]).all()
+
+
+class SaysNumber(RegressorMixin, BaseEstimator):
+    """Always the same number."""
+
+    def __init__(self, number=0.0):
+        self.number = number
+
+    def fit(self, X, y):
+        return self
+
+    def partial_fit(self, X, y):
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.number)
+
+
+BIG = sys.float_info.max
+
+
+@pytest.mark.parametrize("number", [BIG, -BIG])
+@pytest.mark.parametrize("n_experts", [6, 7, 49])
+def test_mixtures_of_the_largest_floats_are_finite(n_experts, number):
+    experts = [(f"expert {at}", SaysNumber(number)) for at in range(n_experts)]
+    model = LongTermMemoryRegressor(experts, memory=None)
+    for _ in range(4):
+        model.partial_fit(X, np.full(10, number))
+        np.testing.assert_allclose(model.predict(X), number, rtol=1e-12)
+
+
+@pytest.mark.parametrize("is_compiled", [True, False])
+@pytest.mark.parametrize("lazy", [False, True])
+@pytest.mark.parametrize("n_experts", [6, 7, 49])
+def test_tables_of_the_largest_floats_are_mixed_to_such(n_experts, lazy, is_compiled, monkeypatch):
+    if not is_compiled:
+        monkeypatch.setattr(_cells, "kernel", None)
+    table = np.full((10, n_experts), BIG)
+    if lazy:
+        table[::2, 1:3] = np.nan
+    mixture = ExpertMixture(record=10).fit(table, np.full(10, BIG))
+    np.testing.assert_allclose(mixture.predict(table), BIG, rtol=1e-12)
+    np.testing.assert_allclose(mixture.trace().predictions, BIG, rtol=1e-12)
 
 
 def chase(algorithm, n_rounds, scale, sleeping):

@@ -99,7 +99,8 @@ class Reader:
             with floats_suffice("X"):
                 values = check_array(X, estimator=self.estimator, input_name="X", **checks)
         else:
-            values = validate_data(self.estimator, X, reset=self.first and learn, **checks)
+            with floats_suffice("X"):
+                values = validate_data(self.estimator, X, reset=self.first and learn, **checks)
         if values.ndim > 3:
             raise ValueError(
                 f"forecasts have shape {values.shape}; it should be (rows, experts) or (rows, experts, outputs)"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -31,11 +32,13 @@ def unchanged_on_error(estimator: Any) -> Iterator[None]:
 
 @contextmanager
 def floats_suffice(what: str) -> Iterator[None]:
-    """Whole numbers beyond all floats are a ValueError, as other wrong numbers are."""
+    """Whole numbers beyond all floats are a ValueError, as other wrong numbers are; what is no number is named."""
     try:
         yield
     except OverflowError as error:
         raise ValueError(f"{what} has a number that is too large: {error}") from None
+    except TypeError as error:
+        raise TypeError(f"{what} is wrong: {error}") from None
 
 
 def check_rows(estimator: Any, X: Any, reset: bool) -> Any:
@@ -44,6 +47,8 @@ def check_rows(estimator: Any, X: Any, reset: bool) -> Any:
         return X  # what validate_data finds out in a quarter of a millisecond: much when rows come one by one
     tags = get_tags(estimator).input_tags
     checks: dict[str, Any] = {"accept_sparse": "csr" if tags.sparse else False, "ensure_all_finite": not tags.allow_nan}
+    if hasattr(X, "collect") and not hasattr(X, "__len__"):
+        raise ValueError(f"X is a {type(X).__name__}, which has no rows yet: collect() them first")
     if not hasattr(X, "columns"):
         with floats_suffice("X"):
             rows = validate_data(estimator, X, reset=reset, dtype="numeric", **checks)
@@ -53,7 +58,7 @@ def check_rows(estimator: Any, X: Any, reset: bool) -> Any:
     validate_data(estimator, X, reset=reset, skip_check_array=True)
     if _is_numeric(X):  # other columns are up to the experts' own preprocessing
         check_array(
-            X if hasattr(X, "iloc") else X.to_numpy(), dtype=None, estimator=estimator, input_name="X", **checks
+            X if hasattr(X, "iloc") else np.asarray(X), dtype=None, estimator=estimator, input_name="X", **checks
         )
     elif len(X) == 0:
         raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
@@ -96,7 +101,11 @@ def _is_plain(X: Any, estimator: Any) -> bool:
 
 def _is_numeric(frame: Any) -> bool:
     """Whether all columns are."""
-    dtypes = frame.dtypes
+    dtypes = getattr(frame, "dtypes", None)
+    if dtypes is None:  # pyarrow
+        types: Any = sys.modules["pyarrow"].types
+        numeric = types.is_boolean, types.is_integer, types.is_floating
+        return all(any(is_such(each) for is_such in numeric) for each in frame.schema.types)
     if hasattr(dtypes, "to_numpy"):  # pandas
         return all(getattr(dtype, "kind", "O") in "biuf" for dtype in dtypes)
     return all(getattr(dtype, "is_numeric", lambda: False)() for dtype in dtypes)  # polars

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..experts._validation import Floats
 
 NEVER = float("inf")
+FIRST_ROWS = 1024  #: for which there is room from the start
 
 
 class Changes:
@@ -33,7 +34,8 @@ class Changes:
 
     def __init__(self, n_models: int, window: int, tolerance: float, relative: bool) -> None:
         self._window, self._tolerance, self._relative = window, tolerance, relative
-        self._last = np.full((window, n_models), np.nan)  #: losses of the latest rows, in a ring
+        #: Losses of the latest rows, in a ring, which grows with the stream until it is as long as the window.
+        self._last = np.full((min(window, FIRST_ROWS), n_models), np.nan)
         self._row = 0
         self._concept: Any = None
         self._seen: set[Any] = set()
@@ -54,6 +56,9 @@ class Changes:
                     self._change(concept)
                 self._concept = concept
                 self._seen.add(concept)
+            if self._row == len(self._last) < self._window:
+                more = min(self._row, self._window - self._row)
+                self._last = np.pad(self._last, ((0, more), (0, 0)), constant_values=np.nan)
             self._last[self._row % self._window] = row
             self._row += 1
             if self.n_changes:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._progress import progress_bar
+from .._rows import listed
 from ..experts._validation import check_count, check_number
 from ..persistence import Checkpoint
 from ..streams._feed import feed_of
@@ -19,6 +20,7 @@ from ._kinds import predicts_classes
 from ._result import PrequentialResult
 from ._resuming import Batches, checksum, remaining, resumed
 from ._run import Run
+from ._tables import check_switches
 
 
 def prequential(
@@ -71,7 +73,8 @@ def prequential(
     experts : sequence, optional
         Names of the models that regret is measured against. None: all.
     max_switches : int, default=10
-        Regret is measured against the best sequence of experts with at most 1, 2, ... and so many switches.
+        Regret is measured against the best sequence of experts with at most 1, 2, ... and so many switches; no more
+        than 100,000.
     progress : bool, default=False
         Whether to show how far the run is: a bar if rich is installed, otherwise lines on stderr.
     checkpoint : Checkpoint, optional
@@ -103,21 +106,22 @@ def prequential(
     alone: 0.615, after a return 0.500
     """
     for name, count in (("batch_size", batch_size), ("window", window)):
-        check_count(name, count)
-    for name, count in (("delay", delay), ("max_switches", max_switches)):
-        if count != 0:
-            check_count(name, count)
+        check_count(name, count, high=sys.maxsize)
+    if delay != 0:
+        check_count("delay", delay, high=sys.maxsize)
+    check_switches(max_switches)
     check_number("tolerance", tolerance, 0.0, np.inf)
     if n_samples is not None:
-        check_count("n_samples", n_samples)
+        check_count("n_samples", n_samples, high=sys.maxsize)
+    given = None if classes is None else listed(classes, "classes")
     arguments = {
         "batch_size": batch_size,
         "delay": delay,
-        "classes": None if classes is None else list(classes),
+        "classes": given,
         "probabilities": probabilities,
         "window": window,
         "tolerance": tolerance,
-        "experts": None if experts is None else list(experts),
+        "experts": None if experts is None else listed(experts, "experts"),
         "max_switches": max_switches,
     }
     named = _named(models)
@@ -130,7 +134,7 @@ def prequential(
         raise ValueError("the stream has no rows")
     batch, _ = first
     is_class = predicts_classes(named, batch.y)
-    known = feed.classes if classes is None else list(classes)
+    known = feed.classes if classes is None else given
     books = Books(list(named), is_class, window, tolerance, chosen, max_switches)
     names = list(batch.X[0]) if isinstance(batch.X, list) else feed.feature_names
     run = Run(contestants, books, is_class, known, names, delay, probabilities)

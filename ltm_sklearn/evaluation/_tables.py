@@ -7,7 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..experts._validation import Floats, as_floats
+from ..experts._validation import Floats, as_floats, is_whole
+
+MOST_SWITCHES = 100_000  #: each takes room for every expert
 
 
 class Losses(NamedTuple):
@@ -64,9 +66,8 @@ def check_table(values: ArrayLike, name: str) -> Floats:
 
 def check_switches(max_switches: Any) -> None:
     """A number of switches: a whole number, 0 or more."""
-    whole = isinstance(max_switches, int | np.integer) and not isinstance(max_switches, bool)
-    if not whole or max_switches < 0:
-        raise ValueError(f"max_switches={max_switches!r} must be a whole number, 0 or more")
+    if not is_whole(max_switches) or not 0 <= max_switches <= MOST_SWITCHES:
+        raise ValueError(f"max_switches={max_switches!r} must be a whole number from 0 to {MOST_SWITCHES:,}")
 
 
 def fewest_switches(losses: Losses) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -131,8 +132,20 @@ def check_number(
         raise ValueError(f"{name}={value!r} must lie in {interval}")
 
 
+def check_real(name: str, value: Any, low: float, high: float, **ends: bool) -> None:
+    """A number in an interval, as of :func:`check_number`, where None is none."""
+    if value is None:
+        raise ValueError(f"{name}=None must be a number")
+    check_number(name, value, low, high, **ends)
+
+
+def is_whole(value: Any) -> bool:
+    """Whether it is a whole number, which flags and spans of time are not, whatever their types descend from."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64)
+
+
 def _is_count(value: Any) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(value >= 1)
+    return is_whole(value) and bool(value >= 1)
 
 
 def check_count(name: str, value: Any, high: float = np.inf) -> None:
@@ -143,6 +156,6 @@ def check_count(name: str, value: Any, high: float = np.inf) -> None:
 
 
 def check_horizon(horizon: Any) -> None:
-    """A horizon is None or a positive whole number."""
-    if horizon is not None and not _is_count(horizon):
+    """A horizon is None or a positive whole number, which is one of floats, too."""
+    if horizon is not None and not (_is_count(horizon) and horizon <= sys.float_info.max):
         raise ValueError(f"horizon={horizon!r} must be a positive integer or None")

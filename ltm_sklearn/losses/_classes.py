@@ -30,15 +30,24 @@ def zero_one(y: NDArray[np.intp], probabilities: Floats) -> Floats:
 
 def brier(y: NDArray[np.intp], probabilities: Floats) -> Floats:
     """Half the squared distance of the probabilities from the truth, ``½ Σ_c (p(c) - [c = y])²``."""
-    truth = np.eye(probabilities.shape[-1])[y]
-    squared: Floats = ((probabilities - truth) ** 2).sum(axis=-1)
-    return squared / 2.0
+    squares = np.einsum("...d,...d->...", probabilities, probabilities)
+    # expanded, which takes no row of the truth; rounding may leave it below 0 where it is 0
+    scores: Floats = np.maximum((squares + 1.0) / 2.0 - _of_truth(y, probabilities), 0.0)
+    return scores
 
 
 def log(y: NDArray[np.intp], probabilities: Floats) -> Floats:
     """``-ln p(y)``, with p at least 1/1000, over ln 1000."""
-    of_truth = np.take_along_axis(probabilities, np.broadcast_to(y, probabilities.shape[:-1])[..., None], -1)[..., 0]
-    return np.log(np.clip(of_truth, SMALLEST_PROBABILITY, 1.0)) / np.log(SMALLEST_PROBABILITY)
+    of_truth = np.clip(_of_truth(y, probabilities), SMALLEST_PROBABILITY, 1.0)
+    return np.log(of_truth) / np.log(SMALLEST_PROBABILITY)
+
+
+def _of_truth(y: NDArray[np.intp], probabilities: Floats) -> Floats:
+    """What the true classes are given."""
+    of_truth: Floats = np.take_along_axis(probabilities, np.broadcast_to(y, probabilities.shape[:-1])[..., None], -1)[
+        ..., 0
+    ]
+    return of_truth
 
 
 CLASS_LOSSES: dict[str, Callable[[Any, Floats], Floats]] = {"zero_one": zero_one, "brier": brier, "log": log}
@@ -132,9 +141,7 @@ class ClassScore:
         Mistakes alone would not mind a mixture that is right but never sure; the Brier score alone would prefer one
         that is wrong more often, but less sure of it.
         """
-        squares = np.einsum("mnd,mnd->mn", mixtures, mixtures)
-        brier_score: Floats = (squares + 1.0) / 2.0 - mixtures[:, np.arange(len(y)), y]
-        return (zero_one(y, mixtures) + brier_score) / 2.0
+        return (zero_one(y, mixtures) + brier(y, mixtures)) / 2.0
 
     def mixture_loss(self, y: NDArray[np.intp], mixture: Floats) -> Floats:
         """Losses (n_rows,) of what was issued."""

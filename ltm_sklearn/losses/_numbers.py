@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..experts._validation import Floats, check_number
+from ..experts._validation import Floats, check_real
 from ._own import bounded, checked
 
 #: A mixture of equal forecasts differs from them by no more than this part.
@@ -66,7 +66,7 @@ class Pinball(RegressionLoss):
     quantile: float = 0.5
 
     def __post_init__(self) -> None:
-        check_number("quantile", self.quantile, 0.0, 1.0, low_open=True, high_open=True)
+        check_real("quantile", self.quantile, 0.0, 1.0, low_open=True, high_open=True)
 
     def __call__(self, y: Floats, prediction: Floats) -> Floats:
         error = y - prediction
@@ -108,7 +108,7 @@ class Huber(RegressionLoss):
     delta: float = 1.0
 
     def __post_init__(self) -> None:
-        check_number("delta", self.delta, 0.0, np.inf, low_open=True, high_open=True)
+        check_real("delta", self.delta, 0.0, np.inf, low_open=True, high_open=True)
 
     def __call__(self, y: Floats, prediction: Floats) -> Floats:
         size = np.abs(prediction - y)

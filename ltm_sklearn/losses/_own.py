@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -24,6 +25,11 @@ def checked(loss: Callable[..., Any], y: Any, predictions: Floats, name: str = "
     if np.isnan(values).any():  # which would pass for an expert that sleeps
         raise ValueError(f"{name} must return numbers; got NaN for row {int(np.isnan(values).argmax())}")
     return values
+
+
+def within_floats(means: Floats) -> Floats:
+    """Means of finite numbers: what rounding has put beyond the largest float is that float."""
+    return np.clip(means, -sys.float_info.max, sys.float_info.max)
 
 
 def bounded(values: Floats) -> Floats:

@@ -91,8 +91,11 @@ class LongTermMemoryClassifier(RiverEnsemble, base.MiniBatchClassifier):
         with turn_of(self):
             if lent:
                 reclaim(self)
-            if w is None and id is None and hasattr(self, "_engine") and isinstance(y, Hashable):
-                truth = self._classes.get(y)
+            if w is None and id is None and hasattr(self, "_engine"):
+                try:
+                    truth = self._classes.get(y)
+                except TypeError:  # it is not hashable, which is told below
+                    truth = None
                 if truth is not None and learn_row(self._engine, self._skin, x, y, truth):
                     return
             self._learn_one(x, y, w, id)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -35,11 +35,13 @@ class Features:
 
     def check(self, x: Row) -> None:
         """Raise a ValueError that names a feature which is no number."""
+        if not isinstance(x, Mapping):
+            raise ValueError(f"the row is {x!r}: it must be a dictionary")
         known = {name: x[name] for name in self.names if name in x} if self.names else x
         try:
             if math.isfinite(sum(known.values())):
                 return
-        except TypeError:
+        except (TypeError, OverflowError):
             pass
         for name, value in known.items():
             if not self._is_fine(value):
@@ -50,7 +52,7 @@ class Features:
             return self.allow_nan
         try:
             number = math.nan if isinstance(value, str) else float(value)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             return False
         return math.isfinite(number) or (self.allow_nan and math.isnan(number) and not isinstance(value, str))
 

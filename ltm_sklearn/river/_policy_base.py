@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from river import bandit, metrics, stats, utils
 
+from ..ensemble._validation import floats_suffice
 from ..experts._validation import Floats
 from ..losses._own import bounded
 from ..losses._seen import SeenRange
@@ -99,7 +100,8 @@ class PolicyByWeight(bandit.base.Policy):
 
         That of an arm which was not drawn, as in the burn-in, changes no weights.
         """
-        reward = self._reward(*reward_args, **reward_kwargs)
+        with floats_suffice("the reward"):
+            reward = self._reward(*reward_args, **reward_kwargs)
         losses = bounded(np.array([-reward]))
         first = [*self._first, float(losses[0])] if self._n < N_FIRST else []
         seen = _without_ends(first) if len(first) == N_FIRST else None

@@ -8,7 +8,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from .._rows import as_dicts, listed
-from ..experts._validation import Floats
+from ..experts._validation import Floats, as_floats
 
 
 class Rows(list[dict[Any, Any]]):
@@ -34,7 +34,7 @@ class Rows(list[dict[Any, Any]]):
 
 def checked_weights(w: Any, n_rows: int) -> Floats:
     """Weights of rows, one for all or one for each; an error if they are none."""
-    weights = np.asarray(w if np.ndim(w) == 0 else listed(w), dtype=np.float64)
+    weights = as_floats(w if np.ndim(w) == 0 else listed(w), "weights w")
     if weights.ndim and len(weights) != n_rows:
         raise ValueError(f"there are {len(weights)} weights for {n_rows} rows")
     if not ((weights >= 0.0) & np.isfinite(weights)).all():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from .._river_models import last_step
@@ -13,8 +13,10 @@ def check_labels(y: Iterable[Any], models: Iterable[Any]) -> None:
     """Raise a ValueError that names a label that is missing or cannot be one, or that a model cannot learn."""
     binary = next((model for model in models if not model._multiclass), None)
     for label in y:
-        if not isinstance(label, Hashable):
-            raise ValueError(f"the label is {label!r}, which is not hashable")
+        try:
+            hash(label)
+        except TypeError:  # not told by its type: a tuple may hold a list
+            raise ValueError(f"the label is {label!r}, which is not hashable") from None
         if not is_known(label):
             raise ValueError(f"the label is {label!r}")
         if binary is not None and label not in (False, True):

@@ -8,10 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..experts._validation import Floats, check_count, check_number
+from ..experts._validation import Floats, check_count, check_real, is_whole
 
 MOST_FEATURES = 1_000_000
 MOST_LEVELS = 20  #: of a tree, whose leaves double with each
+MOST_DEVIATION = 1e300  #: of noise, of which a draw is then finite
+MOST_TURN = 1e6  #: in radians
 
 
 class Rows(NamedTuple):
@@ -37,7 +39,7 @@ class Stagger:
     classes = (0, 1)
 
     def __post_init__(self) -> None:
-        _check_index("rule", self.rule, 3)
+        check_index("rule", self.rule, 3)
 
     def __call__(self, rng: np.random.Generator, n_rows: int) -> Rows:
         X = rng.integers(0, 3, (n_rows, 3)).astype(np.float64)
@@ -62,7 +64,7 @@ class Sea:
     classes = (0, 1)
 
     def __post_init__(self) -> None:
-        check_number("threshold", self.threshold, 0.0, 20.0)
+        check_real("threshold", self.threshold, 0.0, 20.0)
 
     def __call__(self, rng: np.random.Generator, n_rows: int) -> Rows:
         X = 10.0 * rng.random((n_rows, 3))
@@ -85,7 +87,7 @@ class Sine:
     classes = (0, 1)
 
     def __post_init__(self) -> None:
-        _check_index("rule", self.rule, 4)
+        check_index("rule", self.rule, 4)
 
     def __call__(self, rng: np.random.Generator, n_rows: int) -> Rows:
         X = rng.random((n_rows, 2))
@@ -120,7 +122,7 @@ class Agrawal:
     classes = (0, 1)
 
     def __post_init__(self) -> None:
-        _check_index("rule", self.rule, 10)
+        check_index("rule", self.rule, 10)
 
     def __call__(self, rng: np.random.Generator, n_rows: int) -> Rows:
         salary = rng.uniform(20_000, 150_000, n_rows)
@@ -206,8 +208,8 @@ class Led:
     classes = tuple(range(10))
 
     def __post_init__(self) -> None:
-        check_number("flipped", self.flipped, 0.0, 1.0)
-        _check_seed(self.seed)
+        check_real("flipped", self.flipped, 0.0, 1.0)
+        check_seed(self.seed)
 
     def __call__(self, rng: np.random.Generator, n_rows: int) -> Rows:
         digit = rng.integers(0, 10, n_rows)
@@ -241,7 +243,7 @@ class RandomTree:
     def __post_init__(self) -> None:
         for name, most in {"n_features": MOST_FEATURES, "n_classes": 2**MOST_LEVELS, "depth": MOST_LEVELS}.items():
             check_count(name, getattr(self, name), high=most)
-        _check_seed(self.seed)
+        check_seed(self.seed)
         rng = np.random.default_rng(self.seed)
         low, high = np.zeros((1, self.n_features)), np.ones((1, self.n_features))
         features, thresholds = [], []
@@ -294,8 +296,7 @@ class Hyperplane:
 
     def __post_init__(self) -> None:
         check_count("n_features", self.n_features, high=MOST_FEATURES)
-        if self.angle is None:
-            raise ValueError("angle=None must be a number, in radians")
+        check_real("angle", self.angle, -MOST_TURN, MOST_TURN)
         if self.n_features < 2:
             raise ValueError(f"n_features={self.n_features!r}: a plane cannot turn in less than two dimensions")
 
@@ -307,7 +308,7 @@ class Hyperplane:
         X = rng.random((n_rows, self.n_features))
         fixed = np.random.default_rng(0).normal(size=(2, self.n_features))
         start, towards = np.linalg.qr(fixed.T)[0].T
-        normal = np.cos(self.angle) * start + np.sin(self.angle) * towards
+        normal = np.cos(float(self.angle)) * start + np.sin(float(self.angle)) * towards
         return Rows(X, ((X - 0.5) @ normal > 0.0).astype(np.int64))
 
 
@@ -333,8 +334,8 @@ class LinearRegression:
 
     def __post_init__(self) -> None:
         check_count("n_features", self.n_features, high=MOST_FEATURES)
-        check_number("deviation", self.deviation, 0.0, np.inf)
-        _check_seed(self.seed)
+        check_real("deviation", self.deviation, 0.0, MOST_DEVIATION)
+        check_seed(self.seed)
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -346,11 +347,13 @@ class LinearRegression:
         return Rows(X, X @ coefficients + self.deviation * rng.normal(size=n_rows))
 
 
-def _check_index(name: str, value: Any, count: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not 0 <= value < count:
+def check_index(name: str, value: Any, count: int) -> None:
+    """A whole number from 0 on."""
+    if not is_whole(value) or not 0 <= value < count:
         raise ValueError(f"{name}={value!r} must be a whole number from 0 to {count - 1}")
 
 
-def _check_seed(seed: Any) -> None:
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+def check_seed(seed: Any) -> None:
+    """What NumPy's generators take."""
+    if not is_whole(seed) or seed < 0:
         raise ValueError(f"seed={seed!r} must be a whole number that is not negative")

@@ -72,7 +72,7 @@ class Batches:
         """How this source is read."""
         if isinstance(self.source, str | Path):
             path = Path(self.source)
-            if not path.is_file():
+            if not _is_file(path):
                 raise FileNotFoundError(f"there is no file {path}")
             if path.name.lower().endswith(CSV):
                 return self._of_csv
@@ -163,6 +163,15 @@ class Batches:
                 f"columns {text} hold no numbers: as_frame=True keeps them as they are, drop leaves them out"
             )
         return batch._replace(X=np.array(columns, dtype=np.float64).T.reshape(len(batch.y), len(names)))
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except PermissionError:
+        raise
+    except OSError:  # a name that no file can have
+        return False
 
 
 def _as_numbers(column: list[Any]) -> list[float] | None:

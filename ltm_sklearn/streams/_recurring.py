@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import cycle, islice, pairwise
 from typing import Any, NamedTuple
@@ -11,12 +12,15 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
 from .._rows import listed
-from ..experts._validation import check_count, check_number, check_option
+from ..experts._validation import as_floats, check_count, check_option, check_real
 from ._batches import Batch, as_frames, as_pairs, rebatched, sorted_labels, targets_of
+from ._concepts import MOST_DEVIATION, check_index, check_seed
 from ._sources import Draw, source_of
 
 #: Rows are drawn in blocks of at most this many, each with a generator of its own, whatever the size of the batches.
 BLOCK = 1024
+
+MOST_ROWS = sys.maxsize  #: of a segment; and most segments
 
 
 class Segment(NamedTuple):
@@ -54,7 +58,7 @@ class RecurringConcepts:
         sigmoid, from 0.12 to 0.88 over the width. 0: the change is abrupt.
     noise : float, default=0.0
         Share of the labels that are replaced by another class; where targets are real, the standard deviation of what
-        is added.
+        is added, at most 1e300.
     classes : sequence, optional
         All classes, for the noise. None: those that the concepts name.
     seed : int, optional
@@ -108,25 +112,25 @@ class RecurringConcepts:
             check_option("order", self.order, ("cyclic", "random", "markov"))
         elif not self.order:
             raise ValueError("order is empty: it must name at least one concept")
-        self.lengths = list(length) if isinstance(length, Sequence | np.ndarray) else [length]
-        for each in self.lengths or [0]:
-            check_count("length", each)
+        lengths: list[Any] = list(length) if isinstance(length, Sequence | np.ndarray) and np.ndim(length) else [length]
+        for each in lengths or [0]:
+            check_count("length", each, high=MOST_ROWS)
+        self.lengths = [int(each) for each in lengths]  # small integers of NumPy would overflow where they are summed
         if n_segments is not None:
-            check_count("n_segments", n_segments)
+            check_count("n_segments", n_segments, high=MOST_ROWS)
         elif not isinstance(self.order, str):
             n_segments = len(self.order)
         self.n_segments = n_segments
         self.transitions = self._check_transitions(transitions)
-        if width != 0:
-            check_count("width", width)
+        check_index("width", width, MOST_ROWS)
         self.width = width
-        check_number("noise", noise, 0.0, np.inf)
+        check_real("noise", noise, 0.0, MOST_DEVIATION)
         self.noise = noise
         self.classes = self._all_classes() if classes is None else list(classes)
         if self.classes is not None and noise > 1.0:
             raise ValueError(f"noise={noise!r} is a share of labels: it must be at most 1")
-        if seed is not None and seed != 0:
-            check_count("seed", seed)
+        if seed is not None:
+            check_seed(seed)
         self.seed = int(np.random.default_rng().integers(2**62)) if seed is None else int(seed)
 
     # The schedule ------------------------------------------------------------------------------------------------
@@ -271,7 +275,7 @@ class RecurringConcepts:
             raise ValueError('transitions go with order="markov", and only with it')
         if transitions is None:
             return None
-        matrix = np.asarray(transitions, dtype=np.float64)
+        matrix = as_floats(transitions, "transitions")
         n_concepts = len(self._sources)
         if matrix.shape != (n_concepts, n_concepts) or not (matrix >= 0.0).all():
             raise ValueError(f"transitions must be a table of {n_concepts} x {n_concepts} probabilities")

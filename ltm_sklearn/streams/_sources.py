@@ -104,8 +104,7 @@ class Pairs:
         first = next(iter(pairs), None)
         if first is None:
             raise ValueError(f"{what} has no rows")
-        if not (isinstance(first, tuple | list) and len(first) == 2 and isinstance(first[0], Mapping)):
-            raise ValueError(f"{what} has rows of type {type(first).__name__}: they must be pairs ({{...}}, y)")
+        self._check([first])
         self.names = list(first[0])
 
     def pieces(self, n_rows: int) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
@@ -128,7 +127,15 @@ class Pairs:
 
         return draw
 
+    def _check(self, rows: list[Any]) -> None:
+        for row in rows:
+            if not (isinstance(row, tuple | list) and len(row) == 2 and isinstance(row[0], Mapping)):
+                is_pair = isinstance(row, tuple | list) and len(row) == 2
+                kind = f"pairs ({type(row[0]).__name__}, y)" if is_pair else f"rows of type {type(row).__name__}"
+                raise ValueError(f"{self._what} has {kind}: they must be pairs ({{...}}, y)")
+
     def _arrays(self, rows: list[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        self._check(rows)
         return table_of([x for x, _ in rows], self.names, self._what), targets_of([y for _, y in rows])
 
 

@@ -2,8 +2,10 @@
 
     python tests/slow/hostile.py --examples 1000 --seed 1
     python tests/slow/hostile.py --examples 5000 --only river
+    python tests/slow/hostile.py --singly --only parameters
 
-Prints what each way in bore and refused, and what it did that it must not; exit code 1 if there is any of that.
+With ``--singly`` each argument is replaced by each hostile value in turn, while all others are good. Prints what each
+way in bore and refused, and what it did that it must not; exit code 1 if there is any of that.
 """
 
 from __future__ import annotations
@@ -14,13 +16,14 @@ import sys
 import time
 import traceback
 from collections import Counter
+from itertools import product
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from hostile_entries import ENTRIES as OF_NUMBERS
 from hostile_models import ENTRIES as OF_MODELS
-from hostile_values import Spoiler
+from hostile_values import VALUES, OneBad, Spoiler
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
@@ -33,12 +36,13 @@ def options() -> argparse.Namespace:
     parser.add_argument("--examples", type=int, default=200, help="inputs a way in")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="", help="ways in whose name has this in it")
+    parser.add_argument("--singly", action="store_true", help="spoil one argument at a time, by all values in turn")
     parser.add_argument("--list", action="store_true", help="only name them")
     return parser.parse_args()
 
 
-def tried(name: str, call: str, n_examples: int, which: int) -> tuple[Counter[str], str | None]:
-    """How many inputs were borne and refused, and the least one that was neither."""
+def tried(name: str, call: str, n_examples: int, which: int) -> tuple[Counter[str], list[str]]:
+    """How many inputs were borne and refused, and the first one that was neither."""
     count: Counter[str] = Counter()
 
     @seed(which)
@@ -56,19 +60,40 @@ def tried(name: str, call: str, n_examples: int, which: int) -> tuple[Counter[st
         bad = Spoiler(data.draw)
         try:
             count["borne" if ENTRIES[name].endure(call, bad) else "refused"] += 1
-        except Exception as error:
-            error.add_note(f"after {bad.done}")
+        except Exception:
+            done[:] = bad.done
             raise
         finally:
             faulthandler.cancel_dump_traceback_later()
 
+    done: list[str] = []  # to what failed
     try:
         hold()
     except Exception as error:
-        notes = [note[:1000] for note in getattr(error, "__notes__", []) if note.startswith("after")]
-        at = [f"{Path(frame.filename).name}:{frame.lineno}" for frame in traceback.extract_tb(error.__traceback__)[-4:]]
-        return count, f"{type(error).__name__}: {str(error)[:600]}\n    at {' '.join(at)}\n    {' '.join(notes)}"
-    return count, None
+        return count, [told(error, done)]
+    return count, []
+
+
+def tried_singly(name: str, call: str) -> tuple[Counter[str], list[str]]:
+    """How many single bad arguments were borne and refused, and those that were neither."""
+    count: Counter[str] = Counter()
+    failures = []
+    entry = ENTRIES[name]
+    for at, value in product(range(entry.n_arguments(call)), VALUES):
+        faulthandler.dump_traceback_later(HANGS, exit=True)
+        bad = OneBad(at, value)
+        try:
+            count["borne" if entry.endure(call, bad) else "refused"] += 1
+        except Exception as error:
+            failures.append(told(error, bad.done))
+        finally:
+            faulthandler.cancel_dump_traceback_later()
+    return count, failures
+
+
+def told(error: Exception, done: list[str]) -> str:
+    at = [f"{Path(frame.filename).name}:{frame.lineno}" for frame in traceback.extract_tb(error.__traceback__)[-4:]]
+    return f"{type(error).__name__}: {str(error)[:600]}\n    at {' '.join(at)}\n    after {str(done)[:1000]}"
 
 
 def main() -> int:
@@ -81,10 +106,10 @@ def main() -> int:
     failures = 0
     start = time.perf_counter()
     for name, call in ways:
-        count, failure = tried(name, call, args.examples, args.seed)
+        count, found = tried_singly(name, call) if args.singly else tried(name, call, args.examples, args.seed)
         total += count
-        if failure is not None:
-            failures += 1
+        failures += len(found)
+        for failure in found:
             print(f"FAILED {name} {call}: {failure}", flush=True)
     seconds = time.perf_counter() - start
     print(f"{len(ways)} ways in, {total.total():,} inputs: {total['borne']:,} borne, {total['refused']:,} refused")
