@@ -12,7 +12,7 @@ import numpy as np
 from ._arrays import Unshelf, size_of
 from ._errors import BadFile
 from ._inert import Effort, check_asked, check_attributes, check_key, check_keys, check_new, check_slots
-from ._names import CALLED, OF_PYTHON, looked_up, may_be_bound
+from ._names import CALLED, OF_PYTHON, PACKAGES, looked_up, may_be_bound
 from ._plain import MADE
 
 _NUMBERS = {"nan": float("nan"), "inf": float("inf"), "-inf": float("-inf")}
@@ -25,6 +25,7 @@ _KINDS = {"list": 1, "set": 1, "tuple": 1, "frozenset": 1, "defaultdict": 1, "de
 _KINDS |= dict.fromkeys(_DICTS, 1)
 
 _NOT_MADE: Any = object()
+_OF_PACKAGES = (*PACKAGES, "sklearn")
 
 
 class Decoder:
@@ -285,7 +286,9 @@ def _set_state(thing: Any, state: Any) -> None:
         check_attributes(cls, state)
     own = getattr(cls, "__setstate__", None)
     if own is not None:
-        if type(state) not in (dict, tuple, list, bytes):
+        # other states of compiled classes only: a method in Python may take pairs for attributes, and does not look
+        is_known = isinstance(own, FunctionType) and own.__module__.partition(".")[0] in _OF_PACKAGES
+        if type(state) not in ((dict,) if is_known else (dict, tuple, list, bytes)):
             raise BadFile(f"an object of {cls.__qualname__} has no state")
         own(thing, state)
         return

@@ -15,7 +15,7 @@ from ._archive import FORMAT, FORMAT_VERSION, as_json, packed, read_json, unpack
 from ._arrays import Unshelf
 from ._decode import Decoder
 from ._encode import Encoder
-from ._errors import BadFile
+from ._errors import BadFile, in_words
 from ._models import dumped, loaded_pickle, loaded_skops, untrusted_types, warn_of_pickle
 from ._names import PACKAGES, untrusted
 from ._writing import write_whole
@@ -149,13 +149,13 @@ def _load(data: bytes, *, trusted: Iterable[str | type] = (), allow_pickle: bool
     arrays = Unshelf({name: member for name, member in members.items() if name.startswith("arrays/")})
     try:
         unknown = untrusted(state["names"], names)
-        unknown |= set() if by_skops is None else untrusted_types(by_skops, names)
+        unknown |= set() if by_skops is None else untrusted_types(by_skops, names, len(data))
         if unknown:
             raise BadFile(f"it has what is not trusted: look at it, and give trusted={sorted(unknown)}")
         decoder = Decoder(state["nodes"], state["names"], arrays, n_models, names)
     except (KeyError, TypeError, IndexError, AttributeError) as error:
-        raise BadFile(f"it is described wrongly: {type(error).__name__}: {error}") from error
-    _warn_of_versions(manifest.get("versions", {}))
+        raise BadFile(f"it is described wrongly: {in_words(error)}") from None
+    _warn_of_versions(manifest["versions"])
     try:
         models = loaded_skops(by_skops, names) if by_skops is not None else ()
         models = loaded_pickle(by_pickle) if by_pickle is not None else models
@@ -165,7 +165,7 @@ def _load(data: bytes, *, trusted: Iterable[str | type] = (), allow_pickle: bool
     except (BadFile, Warning):
         raise
     except Exception as error:
-        raise BadFile(f"an object cannot be made: {type(error).__name__}: {error}") from error
+        raise BadFile(f"an object cannot be made: {in_words(error)}") from None  # a traceback would show it in full
 
 
 def _versions(packages: Iterable[str]) -> dict[str, str]:
