@@ -120,6 +120,7 @@ class Checkpoint:
         self.extra: dict[str, Any] = {}
         self.path: Path | None = None
         self._setting: dict[str, str] | None = None  #: None before a run has begun
+        self._also: dict[str, str] = {}  #: what else must not have changed
         self._rows_tried, self._time_tried, self._taken = 0, 0.0, 0.0  #: when a file was last due, and what it took
         self._n_tested = 0
 
@@ -184,6 +185,7 @@ class Checkpoint:
         """The same with words of one's own for what must not have changed."""
         open_folder(self.folder)
         self._setting = None
+        setting = setting | self._also
         found = self._newest()
         if found is None:
             model, self.n_rows, self._setting = fresh, 0, setting
