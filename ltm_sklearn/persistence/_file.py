@@ -114,8 +114,15 @@ def _dump(thing: Any, models: str = "skops", stacklevel: int = 1) -> bytes:
     if models not in ("skops", "pickle"):
         raise ValueError(f"models={models!r} must be 'skops' or 'pickle'")
     by_pickle = models == "pickle"
-    encoder = Encoder(by_pickle)
-    root = encoder.encode(thing)
+    plainly: set[int] = set()
+    while True:
+        encoder = Encoder(by_pickle, plainly)
+        root = encoder.encode(thing)
+        shared = encoder.shared()
+        if not shared:
+            break
+        plainly |= shared
+    encoder.check_cycles()
     members = {"state.json": as_json({"root": root, "names": list(encoder.names), "nodes": encoder.nodes})}
     members |= encoder.shelf.members()
     if encoder.models:

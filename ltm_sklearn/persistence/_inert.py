@@ -20,7 +20,7 @@ from ._errors import BadFile
 from ._plain import PARTS
 
 _CONTAINERS = frozenset(["list", "tuple", "set", "frozenset", "dict", "OrderedDict", "objects"])
-_LEAVES = frozenset(["array", "scalar", "bytes", "bytearray", "dtype", "numbers", "model"])
+_LEAVES = frozenset(["array", "scalar", "bytes", "bytearray", "dtype", "numbers", "model", "member"])
 #: What one asks of arrays, tables and containers. An object that has such an attribute may be taken for one of these.
 _ASKED = {name for kind in (list, dict, set, str, np.ndarray) for name in dir(kind)}
 _ASKED |= {"to_dict", "to_list", "to_native", "to_numpy", "toarray", "todense"}

@@ -46,8 +46,9 @@ def dumped(models: list[Any], by_pickle: bool, path: Callable[[int], str]) -> by
         raise ValueError(f"the models cannot be written by {_way(by_pickle)}: {error}") from error
 
 
-def untrusted_types(data: bytes, trusted: Collection[str], n_bytes: int) -> set[str]:
+def untrusted_types(data: bytes, trusted: Collection[str], n_bytes: int | None = None) -> set[str]:
     """What skops has written and may not be used; nothing is made. The file has so many bytes."""
+    n_bytes = len(data) if n_bytes is None else n_bytes
     try:
         with ZipFile(io.BytesIO(data)) as archive:
             check_sizes(archive, n_bytes)  # of the whole file: this archive is packed in another one

@@ -83,6 +83,12 @@ CALLED = frozenset(
 )
 
 
+def has_shell(node: list[Any]) -> bool:
+    """Whether the object of a node can be referred to before its parts are there."""
+    kind = node[0]
+    return kind not in ("tuple", "frozenset", "made", "method", "called") and not (kind == "built" and node[2])
+
+
 def name_of(thing: Any) -> str | None:
     """Of a class or function that can be found again by its name; None if it cannot."""
     if thing is str.lower:  # which does not know its module

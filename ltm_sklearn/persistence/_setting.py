@@ -23,7 +23,7 @@ SHOWN = 3  #: differences that a message names
 WORDS = 60  #: letters of a value that are shown
 
 #: Values that say in words all that they are.
-_SAID = (bool, int, float, complex, str, bytes, bytearray, type(None), range, slice, np.dtype, Enum)
+_SAID: tuple[type, ...] = (bool, int, float, complex, str, bytes, bytearray, type(None), range, slice, np.dtype, Enum)
 _SAID += (date, time, timedelta, tzinfo, Decimal, Fraction, UUID, PurePath, Pattern)
 
 
