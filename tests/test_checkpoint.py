@@ -26,7 +26,8 @@ from ltm_sklearn.bandits import LongTermMemoryBandit
 from ltm_sklearn.evaluation import prequential
 from ltm_sklearn.evaluation._run import Run
 from ltm_sklearn.experts import Hedge, LongTermMemory
-from ltm_sklearn.persistence import Checkpoint, CheckpointWarning, _checkpoint
+from ltm_sklearn.persistence import Checkpoint, CheckpointWarning, _checkpoint, _folder
+from ltm_sklearn.persistence._file import _dump
 from ltm_sklearn.persistence._models import TrustWarning
 from ltm_sklearn.persistence._setting import differences, setting_of
 from ltm_sklearn.streams import stagger
@@ -319,6 +320,40 @@ def test_a_file_that_is_refused_is_not_passed_over(tmp_path):
     with pytest.raises(ValueError, match="pickle"):
         Checkpoint(tmp_path).resume(GaussianNB())
     assert Checkpoint(tmp_path, models="pickle").resume(GaussianNB())[1] == 0
+
+
+def test_a_file_that_is_refused_is_named(tmp_path):
+    path = tmp_path / "checkpoint-000000000003.ltm"
+    path.write_bytes(_dump({"model": Extent()}))
+    with pytest.raises(ValueError, match=f"{re.escape(str(path))} is not loaded.*trusted="):
+        Checkpoint(tmp_path).resume(Hedge())
+
+
+def test_trusted_is_a_list(tmp_path):
+    with pytest.raises(ValueError, match=r"trusted='mine\.Model' must be a list"):
+        Checkpoint(tmp_path, trusted="mine.Model")
+
+
+@pytest.mark.parametrize("on_error", ["raise", "warn"])
+def test_what_could_not_be_resumed_is_not_saved(on_error, tmp_path):
+    checkpoint = Checkpoint(tmp_path / "run", on_error=on_error)
+    algorithm, _ = checkpoint.resume(Hedge())
+    with pytest.raises(ValueError, match="a GaussianNB is not what resume"):
+        checkpoint.save(GaussianNB())
+    checkpoint.extra = None
+    with pytest.raises(ValueError, match="extra=None must be a dictionary"):
+        checkpoint.save(algorithm)
+    assert saved_at(tmp_path / "run") == [0]
+    Checkpoint(tmp_path / "run").resume(Hedge())
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such thing")
+def test_a_new_folder_is_on_the_disk_before_its_files(tmp_path, monkeypatch):
+    synced = []
+    monkeypatch.setattr(_folder, "sync_folder", synced.append)
+    for _ in range(2):
+        Checkpoint(tmp_path / "run").resume(Hedge())
+    assert synced == [str(tmp_path)]
 
 
 def test_what_cannot_be_saved_is_found_out_at_the_start(tmp_path):

@@ -591,3 +591,17 @@ def test_a_manifest_whose_versions_are_no_texts_is_refused(path, versions):
     manifest = {"format": "ltm_sklearn", "format_version": 1, "n_models": 0, "versions": versions}
     members = {"manifest.json": as_json(manifest), "state.json": as_json({"root": 1, "names": [], "nodes": []})}
     refused(packed(members), path, "which versions")
+
+
+def test_trusted_is_a_list(path):
+    save(Hedge(), path)
+    for trusted in ("mine.Model", Hedge):
+        with pytest.raises(ValueError, match="must be a list"):
+            load(path, trusted=trusted)
+
+
+@pytest.mark.parametrize("letter", ["x", "ü"])
+def test_long_names_are_written(tmp_path, letter):
+    path = tmp_path / (letter * (250 // len(letter.encode())))
+    save(Hedge(), path)
+    assert [*tmp_path.iterdir()] == [path]

@@ -35,8 +35,9 @@ LONG = 32
 #: Their arrays are no Python objects inside: put together of parts, some end the process when they are looked at.
 _OF_TABLES = ("pandas", "polars", "pyarrow")
 
-#: What nobody changes, so that it may become two.
-_UNCHANGED = (
+#: What nobody changes, so that it may become two. Arrays are replaced by others as models learn, and neighbours share
+#: theirs with the window that they were fitted on, whose trees only skops can write.
+_UNCHANGED: tuple[type, ...] = (
     str,
     bytes,
     tuple,
@@ -49,7 +50,7 @@ _UNCHANGED = (
     np.ufunc,
     Enum,
 )
-_UNCHANGED += (date, time, timedelta, tzinfo, Decimal, Fraction, PurePath, range, slice, complex)
+_UNCHANGED += (np.ndarray, date, time, timedelta, tzinfo, Decimal, Fraction, PurePath, range, slice, complex)
 
 #: Nodes that are made in one go of others, and all that have others in them.
 _WHOLE = ("tuple", "frozenset", "made", "method", "built", "called")

@@ -142,7 +142,7 @@ def _dump(thing: Any, models: str = "skops", stacklevel: int = 1) -> bytes:
 
 def _load(data: bytes, *, trusted: Iterable[str | type] = (), allow_pickle: bool = False) -> Any:
     """From the bytes of a file."""
-    names = {each if isinstance(each, str) else f"{each.__module__}.{each.__qualname__}" for each in trusted}
+    names = names_in(trusted)
     manifest, members = unpacked(data)
     state = read_json(members["state.json"], "state.json")
     by_skops, by_pickle = members.get("models.skops"), members.get("models.pickle")
@@ -173,6 +173,13 @@ def _load(data: bytes, *, trusted: Iterable[str | type] = (), allow_pickle: bool
         raise
     except Exception as error:
         raise BadFile(f"an object cannot be made: {in_words(error)}") from None  # a traceback would show it in full
+
+
+def names_in(trusted: Iterable[str | type]) -> set[str]:
+    """Full names of what a caller trusts."""
+    if isinstance(trusted, str | type):  # a text would be taken apart into letters
+        raise ValueError(f"trusted={trusted!r} must be a list")
+    return {each if isinstance(each, str) else f"{each.__module__}.{each.__qualname__}" for each in trusted}
 
 
 def _versions(packages: Iterable[str]) -> dict[str, str]:
