@@ -1,27 +1,35 @@
 """Checkpoints: resumed runs go on to the same numbers, whatever happened to the process, its files and its disk."""
 
+import copy
 import errno
 import os
+import random
 import re
 import shutil
 import subprocess
 import sys
-from datetime import timedelta
+from collections import deque
+from datetime import date, timedelta
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
-from river import linear_model, naive_bayes, tree
+import scipy.sparse as sp
+from river import compose, linear_model, naive_bayes, tree
 from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import GaussianNB
+from sklearn.preprocessing import FunctionTransformer
 
 from ltm_sklearn import ExpertMixture, LongTermMemoryClassifier, Snapshots, river
 from ltm_sklearn.bandits import LongTermMemoryBandit
 from ltm_sklearn.evaluation import prequential
 from ltm_sklearn.evaluation._run import Run
 from ltm_sklearn.experts import Hedge, LongTermMemory
-from ltm_sklearn.persistence import Checkpoint, CheckpointWarning, _checkpoint
+from ltm_sklearn.persistence import Checkpoint, CheckpointWarning, _checkpoint, _folder
+from ltm_sklearn.persistence._file import _dump
 from ltm_sklearn.persistence._models import TrustWarning
+from ltm_sklearn.persistence._setting import differences, setting_of
 from ltm_sklearn.streams import stagger
 
 N_ROWS = 120
@@ -221,6 +229,42 @@ def test_wrong_parameters_are_named(parameters, told, tmp_path):
         Checkpoint(tmp_path, **parameters)
 
 
+@pytest.mark.parametrize(
+    ("given", "changed"),
+    [
+        (GaussianNB(priors=np.array([0.5, 0.5])), GaussianNB(priors=np.array([0.9, 0.1]))),
+        (Hedge(prior=np.array([0.5, 0.5])), Hedge(prior=np.array([0.9, 0.1]))),
+        (SGDClassifier(random_state=np.random.RandomState(0)), SGDClassifier(random_state=np.random.RandomState(1))),
+        (compose.Select("a") | naive_bayes.GaussianNB(), compose.Select("b") | naive_bayes.GaussianNB()),
+        *(
+            (FunctionTransformer(kw_args={"a": one}), FunctionTransformer(kw_args={"a": other}))
+            for one, other in [
+                (range(2), range(3)),
+                (date(2020, 1, 1), date(2021, 1, 1)),
+                (frozenset([1, 2]), frozenset([1, 3])),
+                (Path("a"), Path("b")),
+                (timedelta(1), timedelta(2)),
+                (np.array(["a", None]), np.array(["b", None])),
+                (np.zeros(2), np.zeros((2, 1))),
+                (np.random.default_rng(0), np.random.default_rng(1)),
+                (random.Random(0), random.Random(1)),
+                (partial(int, base=2), partial(int, base=3)),
+                (sp.csr_array(np.eye(2)), sp.csr_array(2.0 * np.eye(2))),
+                (deque([1]), deque([2])),
+            ]
+        ),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_whatever_was_given_is_compared(given, changed):
+    assert not differences(setting_of(copy.deepcopy(given)), setting_of(given))
+    assert differences(setting_of(changed), setting_of(given))
+
+
+def test_sets_are_compared_in_whatever_order_they_stand():
+    assert setting_of({"b", "a", 1}) == setting_of({1, "a", "b"}) == {"model": "builtins.set of 3: 'a' 'b' 1"}
+
+
 def test_a_loop_that_did_not_ask_where_to_begin_is_told_so(tmp_path):
     with pytest.raises(RuntimeError, match="resume"):
         Checkpoint(tmp_path).step(Hedge())
@@ -276,6 +320,40 @@ def test_a_file_that_is_refused_is_not_passed_over(tmp_path):
     with pytest.raises(ValueError, match="pickle"):
         Checkpoint(tmp_path).resume(GaussianNB())
     assert Checkpoint(tmp_path, models="pickle").resume(GaussianNB())[1] == 0
+
+
+def test_a_file_that_is_refused_is_named(tmp_path):
+    path = tmp_path / "checkpoint-000000000003.ltm"
+    path.write_bytes(_dump({"model": Extent()}))
+    with pytest.raises(ValueError, match=f"{re.escape(str(path))} is not loaded.*trusted="):
+        Checkpoint(tmp_path).resume(Hedge())
+
+
+def test_trusted_is_a_list(tmp_path):
+    with pytest.raises(ValueError, match=r"trusted='mine\.Model' must be a list"):
+        Checkpoint(tmp_path, trusted="mine.Model")
+
+
+@pytest.mark.parametrize("on_error", ["raise", "warn"])
+def test_what_could_not_be_resumed_is_not_saved(on_error, tmp_path):
+    checkpoint = Checkpoint(tmp_path / "run", on_error=on_error)
+    algorithm, _ = checkpoint.resume(Hedge())
+    with pytest.raises(ValueError, match="a GaussianNB is not what resume"):
+        checkpoint.save(GaussianNB())
+    checkpoint.extra = None
+    with pytest.raises(ValueError, match="extra=None must be a dictionary"):
+        checkpoint.save(algorithm)
+    assert saved_at(tmp_path / "run") == [0]
+    Checkpoint(tmp_path / "run").resume(Hedge())
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such thing")
+def test_a_new_folder_is_on_the_disk_before_its_files(tmp_path, monkeypatch):
+    synced = []
+    monkeypatch.setattr(_folder, "sync_folder", synced.append)
+    for _ in range(2):
+        Checkpoint(tmp_path / "run").resume(Hedge())
+    assert synced == [str(tmp_path)]
 
 
 def test_what_cannot_be_saved_is_found_out_at_the_start(tmp_path):
@@ -515,8 +593,16 @@ def test_a_model_that_could_not_be_put_back_is_an_error_at_the_start(tmp_path):
         def learn_one(self, x, y):
             self.seen = y
 
-    with pytest.raises(ValueError, match="'bayes' keeps its state outside of __dict__"):
-        small_run(tmp_path, rows_until(None), Slotted())
+    class Counts(dict):  # what it has learned stands in itself
+        def predict_one(self, x):
+            return max(self, key=self.get, default=True)
+
+        def learn_one(self, x, y):
+            self[y] = self.get(y, 0) + 1
+
+    for model in (Slotted(), Counts()):
+        with pytest.raises(ValueError, match="'bayes' keeps its state outside of __dict__"):
+            small_run(tmp_path, rows_until(None), model)
 
 
 # The command line -------------------------------------------------------------------------------------------------
@@ -595,6 +681,34 @@ def test_a_command_names_what_is_wrong_with_its_checkpoint(files, monkeypatch, c
     (files / "forecasts.csv").write_text(changed)
     assert command(*arguments, "--checkpoint", files / "run") == 1
     assert "the file's checksum" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("column", ["place", "day"])
+def test_a_command_notices_other_series_and_times(column, files, monkeypatch, capsys):
+    pandas = pytest.importorskip("pandas")
+    monkeypatch.setattr("ltm_sklearn._commands.mixture.draw_pictures", lambda _: [])
+    frame = pandas.read_csv(files / "forecasts.csv")
+    days = pandas.date_range("2020", periods=N_ROWS).astype(str)
+    frame.assign(place="here", day=days).to_csv(files / "forecasts.csv", index=False)
+    arguments = ["mixture", files / "forecasts.csv", "--target", "y", "--series", "place", "--time", "day"]
+    arguments += ["--checkpoint", files / "run"]
+    assert command(*arguments, "--out", files / "report") == 0
+    changed = {"place": ["here"] * 60 + ["there"] * 60, "day": pandas.date_range("2021", periods=N_ROWS).astype(str)}
+    frame.assign(**{"place": "here", "day": days, column: changed[column]}).to_csv(files / "forecasts.csv", index=False)
+    assert command(*arguments, "--out", files / "other") == 1
+    assert "the file's checksum" in capsys.readouterr().err
+
+
+def test_a_command_notices_other_features(files, monkeypatch, capsys):
+    pandas = pytest.importorskip("pandas")
+    monkeypatch.setattr("ltm_sklearn._commands.evaluate.draw_pictures", lambda _: [])
+    arguments = ["evaluate", files / "stream.csv", "--target", "y", "--rows", "40", "--batch", "20"]
+    arguments += ["--checkpoint", files / "run"]
+    assert command(*arguments, "--out", files / "report") == 0
+    frame = pandas.read_csv(files / "stream.csv")
+    frame.assign(a=1.0 - frame["a"]).to_csv(files / "stream.csv", index=False)
+    assert command(*arguments, "--out", files / "other") == 1
+    assert "the checksum of the file's features" in capsys.readouterr().err
 
 
 # Kills ------------------------------------------------------------------------------------------------------------

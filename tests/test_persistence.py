@@ -2,9 +2,11 @@
 
 import copy
 import datetime as dt
+import math
 import zipfile
 from collections import Counter, OrderedDict, defaultdict, deque
 from decimal import Decimal
+from enum import Enum
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -17,8 +19,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from runs import LABELS, N_ROWS, RUNS, X, played
+from sklearn.base import BaseEstimator
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
@@ -297,3 +300,137 @@ def test_the_file_is_an_ordinary_archive_that_says_what_it_is(tmp_path):
         manifest = archive.read("manifest.json").decode()
     for word in ("LongTermMemoryClassifier", '"format_version":1', "scikit-learn", "skops", "python"):
         assert word in manifest
+
+
+# What others would change ---------------------------------------------------------------------------------------------
+
+
+class Phase(Enum):
+    WARM = 1
+    RUN = 2
+
+
+class Holder(BaseEstimator):
+    """A model of one's own, with any attribute."""
+
+
+class Calling(dict):
+    """It refers to itself."""
+
+    def __init__(self):
+        self.call = self.answer
+
+    def answer(self):
+        return len(self)
+
+
+OWN = [f"{__name__}.{kind.__qualname__}" for kind in (Phase, Holder, Calling)]
+
+
+def held_again(value):
+    """By an estimator, which skops may write."""
+    holder = Holder()
+    holder.state_ = value
+    return _load(_dump({"holder": holder}), trusted=OWN)["holder"].state_
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        Phase.RUN,
+        [Phase.WARM],
+        pd.Timestamp("2020-01-01"),
+        pd.Timedelta("1s"),
+        pd.Interval(0, 1, closed="left"),
+        {1: 0.5, "1": 0.7},
+        {float("nan"): 1, "NaN": 2},
+        dt.datetime(2020, 10, 25, 2, fold=1),
+        np.bytes_(b"a"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_values_of_an_estimator_come_back(value):
+    assert repr(held_again(value)) == repr(value)
+    assert getattr(held_again(value), "fold", 0) == getattr(value, "fold", 0)
+
+
+def test_numbers_that_are_none_keep_their_sign_and_stay_apart():
+    for sign in (1.0, -1.0):
+        value = math.copysign(float("nan"), sign)
+        assert math.copysign(1.0, again([value])[0]) == sign
+        assert math.copysign(1.0, held_again(value)) == sign
+    two = {float("nan"): 1, -float("nan"): 2, float("nan") * 1: 3}
+    assert [*again(two).values()] == [*held_again(two).values()] == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    "series",
+    [
+        pd.Series([1, None], dtype="Int64"),
+        pd.Series(["a", "b"], dtype="category"),
+        pd.Series([1.0, 2.0]),
+        pd.Series(pd.cut([1, 2, 3], 2)),
+    ],
+    ids=lambda series: str(series.dtype),
+)
+def test_series_of_an_estimator_come_back(series):
+    pd.testing.assert_series_equal(held_again(series), series)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        pd.offsets.CustomBusinessDay(holidays=["2020-01-03"]),
+        pd.offsets.BusinessHour(start="10:00"),
+        pd.offsets.Week(weekday=None),
+        pd.DateOffset(months=3),
+        pd.date_range("2020", periods=3, freq=pd.offsets.CustomBusinessDay(holidays=["2020-01-03"])),
+        np.dtype("S"),
+        np.dtype("U"),
+        np.dtype((float, (2,))),
+        np.zeros(3, "V0"),
+        np.zeros(2, {"names": ["a", "b"], "formats": ["i4", "f8"], "offsets": [8, 0], "itemsize": 16}),
+        np.rec.array([(1, 2.0)], dtype=[("a", int), ("b", float)]),
+        np.matrix([[1, 2]]),
+        np.ma.MaskedArray([1.0, 2.0], mask=[0, 1], fill_value=-7.0),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+@pytest.mark.parametrize("dumps", [lambda value: _dump({"v": value}), held_again], ids=["itself", "in an estimator"])
+@pytest.mark.filterwarnings("ignore:the matrix subclass:PendingDeprecationWarning")
+def test_what_would_come_back_otherwise_is_not_written(value, dumps):
+    with pytest.raises(ValueError, match=r"v'\]|state_"):
+        dumps(value)
+
+
+def test_tables_that_are_no_python_inside_are_not_written():
+    pl, pa = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    strings = pd.Series(["a", None], dtype=pd.StringDtype("python"))
+    for value in (pa.array([1]), pl.Series([1]), pl.DataFrame({"a": pl.Series([object()], dtype=pl.Object)}), strings):
+        with pytest.raises(ValueError, match=r"\['v'\].*cannot be written"):
+            _dump({"v": value})
+
+
+def test_objects_that_refer_to_themselves():
+    found = _load(_dump(Calling()), trusted=OWN)
+    assert type(found) is Calling
+    assert found.call.__self__ is found
+    cycle = []
+    cycle.append((cycle,))
+    assert again(cycle)[0][0] is not None
+    with pytest.raises(ValueError, match=r"a tuple, is a part of itself"):
+        _dump({"v": cycle[0]})
+
+
+def test_what_a_model_shares_with_one_that_is_written_otherwise_stays_one():
+    state = np.random.RandomState(0)
+    weighted = SGDClassifier(random_state=state, class_weight={False: 1.0, True: 2.0})  # which skops would change
+    found = again({"state": state, "weighted": weighted, "other": SGDClassifier(random_state=state)})
+    assert found["weighted"].random_state is found["other"].random_state is found["state"]
+
+
+def test_an_attribute_that_would_not_be_loaded_is_not_written():
+    algorithm = Hedge()
+    algorithm.update = np.log
+    with pytest.raises(ValueError, match="'update', a method"):
+        _dump({"v": algorithm})

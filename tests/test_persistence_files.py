@@ -20,7 +20,7 @@ from ltm_sklearn import LongTermMemoryClassifier, LongTermMemoryRegressor
 from ltm_sklearn.experts import Hedge
 from ltm_sklearn.persistence import _file as file_module
 from ltm_sklearn.persistence import _writing, load, save
-from ltm_sklearn.persistence._archive import as_json, packed
+from ltm_sklearn.persistence._archive import _packed, as_json, packed
 from ltm_sklearn.persistence._file import _dump, _load
 from ltm_sklearn.persistence._models import TrustWarning
 
@@ -516,3 +516,92 @@ def test_a_link_is_written_through(path):
     save(Hedge(rate=0.7), path)
     assert path.is_symlink()
     assert load(target).rate == 0.7
+
+
+# Files that are small, and enormous or endless when they are read -----------------------------------------------------
+
+
+def with_models(skops, **others):
+    manifest = {"format": "ltm_sklearn", "format_version": 1, "n_models": 1, "versions": {}}
+    state = {"root": [0], "names": [], "nodes": [["model", 0]]}
+    return _packed(
+        {"manifest.json": as_json(manifest), "state.json": as_json(state), "models.skops": skops, **others},
+        zipfile.ZIP_DEFLATED,
+    )
+
+
+def archive_of(members):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return buffer.getvalue()
+
+
+def test_models_that_refer_to_each_other_over_and_over_are_refused(path):
+    """Twenty pairs in each other are a million, and skops asks each."""
+    with zipfile.ZipFile(io.BytesIO(skops_io.dumps([{(1.0, 2.0)}]))) as archive:
+        schema = json.loads(archive.read("schema.json"))
+    (holder,) = schema["content"]
+    (pair,) = holder["content"]
+    about = {"__class__": "tuple", "__module__": "builtins", "__loader__": "TupleNode"}
+    for at in range(20):
+        same = {**about, "content": [], "__id__": pair["__id__"]}
+        pair = {**about, "content": [pair, same], "__id__": 1000 + at}
+    holder["content"] = [pair]
+    refused(with_models(archive_of({"schema.json": json.dumps(schema)})), path, "over and over")
+
+
+def test_an_archive_in_the_archive_is_not_far_larger_than_the_file(path):
+    """Each a hundred times what it is in would be ten thousand times the file."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("pad", b"0" * 1_500_000)
+        archive.writestr("schema.json", b" " * 3_000_000, zipfile.ZIP_DEFLATED)
+    data = with_models(buffer.getvalue(), **{"arrays/0.npy": npy(20_000)})
+    assert len(data) < 30_000
+    refused(data, path, "times as large")
+
+
+@pytest.mark.parametrize("where", ["state.json", "models.skops"])
+def test_brackets_without_end_are_not_read(path, where):
+    brackets = b'{"a":[' + b"[]," * 300_000 + b"[]]}"
+    members = members_of(with_models(archive_of({"schema.json": brackets}), **{"arrays/0.npy": npy(20_000)}))
+    if where == "state.json":
+        members["state.json"] = brackets
+    refused(_packed(members, zipfile.ZIP_DEFLATED), path, "far more values")
+
+
+def npy(n_bytes):
+    """An array that cannot be packed."""
+    buffer = io.BytesIO()
+    np.save(buffer, np.frombuffer(os.urandom(n_bytes), np.uint8))
+    return buffer.getvalue()
+
+
+def test_what_is_packed_too_well_is_written_as_it_is(path):
+    """Or else it would not be loaded."""
+    many = [[] for _ in range(50_000)]
+    save(many, path)
+    assert load(path) == many
+
+
+@pytest.mark.parametrize("versions", [[], {"river": 1}, "1", None], ids=str)
+def test_a_manifest_whose_versions_are_no_texts_is_refused(path, versions):
+    manifest = {"format": "ltm_sklearn", "format_version": 1, "n_models": 0, "versions": versions}
+    members = {"manifest.json": as_json(manifest), "state.json": as_json({"root": 1, "names": [], "nodes": []})}
+    refused(packed(members), path, "which versions")
+
+
+def test_trusted_is_a_list(path):
+    save(Hedge(), path)
+    for trusted in ("mine.Model", Hedge):
+        with pytest.raises(ValueError, match="must be a list"):
+            load(path, trusted=trusted)
+
+
+@pytest.mark.parametrize("letter", ["x", "ü"])
+def test_long_names_are_written(tmp_path, letter):
+    path = tmp_path / (letter * (250 // len(letter.encode())))
+    save(Hedge(), path)
+    assert [*tmp_path.iterdir()] == [path]

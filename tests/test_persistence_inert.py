@@ -1,15 +1,22 @@
 """Files that are crafted so that their objects run something while they are made; each is refused, and nothing runs."""
 
+import io
+import json
 import pickle
 import random
+import zipfile
 
 import numpy as np
 import pytest
+from sklearn.naive_bayes import GaussianNB
 
+from ltm_sklearn import LongTermMemoryClassifier
 from ltm_sklearn.experts import Hedge
 from ltm_sklearn.persistence import load, save
 from ltm_sklearn.persistence._archive import as_json, packed
 from ltm_sklearn.persistence._arrays import Shelf
+from ltm_sklearn.persistence._errors import BadFile, in_words
+from ltm_sklearn.persistence._schema import check_schema
 
 RAN = []
 HEDGE = "ltm_sklearn.experts._exponential:Hedge"
@@ -29,6 +36,12 @@ class Hashed:
 
     def __eq__(self, other):
         return self is other
+
+
+class Shown:
+    def __repr__(self):
+        run()
+        return "shown"
 
 
 class Open:
@@ -182,3 +195,80 @@ def test_methods_of_random_generators_are_bound(tmp_path):
     save([drawn], tmp_path / "x.ltm")
     (again,) = load(tmp_path / "x.ltm")
     assert again(0, 1) == random.Random(0).gauss(0, 1)
+
+
+CURVE = "ltm_sklearn.evaluation._memory_curve:MemoryCurve"  # to be shown, it asks an attribute for tolist
+ENSEMBLE = "ltm_sklearn.ensemble._classifier:LongTermMemoryClassifier"
+BAYES = "sklearn.naive_bayes:GaussianNB"
+#: Node 2 runs when it is shown: its attribute has a function in the place of a method.
+SHOWN = [["named", 0], ["object", 1, {"tolist": [0]}], ["object", 2, {"distinct": [1]}]]
+
+
+def test_no_attribute_is_taken_for_a_method_of_arrays(tmp_path):
+    with pytest.raises(ValueError, match="'tolist', which arrays and tables have"):
+        load(crafted(tmp_path / "x.ltm", SHOWN, [RUN, HEDGE, CURVE], 2), trusted=[run])
+
+
+@pytest.mark.parametrize(
+    "nodes",
+    [
+        [["object", 3, {"_ltm_sklearn_version": [2]}]],
+        [["object", 4, {"_sklearn_version": [2]}]],
+        [["dict", [2], 1], ["built", 1, [], [], [], [3]]],
+    ],
+    ids=["our version", "scikit-learn's version", "a name"],
+)
+def test_no_object_is_shown_in_a_message(tmp_path, nodes, monkeypatch):
+    monkeypatch.setattr("ltm_sklearn.persistence._inert._ASKED", frozenset())
+    path = crafted(tmp_path / "x.ltm", [*SHOWN, *nodes], [RUN, HEDGE, CURVE, ENSEMBLE, BAYES], 2 + len(nodes))
+    with pytest.raises(ValueError, match="is no text"):
+        load(path, trusted=[run])
+
+
+def test_the_version_of_an_estimator_is_not_shown_either():
+    with pytest.raises(ValueError, match="is no text"):
+        LongTermMemoryClassifier([]).__setstate__({"_ltm_sklearn_version": Shown()})
+
+
+def test_errors_in_words_show_no_objects():
+    assert in_words(KeyError("a")) == "KeyError: 'a'"
+    assert in_words(KeyError(Shown())) == "KeyError"
+
+
+def test_the_version_of_a_model_that_skops_wrote_is_text(tmp_path):
+    skops_io = pytest.importorskip("skops.io")
+    model = GaussianNB()
+    model._sklearn_version = "1"
+    archive = zipfile.ZipFile(io.BytesIO(skops_io.dumps([model])))
+    schema = json.loads(archive.read("schema.json"))
+    versions = [each for each in tables_in(schema) if "_sklearn_version" in each]
+    assert versions
+    for each in versions:
+        each["_sklearn_version"] = {"__loader__": "ListNode", "__class__": "list", "__module__": "builtins"}
+    with pytest.raises(BadFile, match="is no text"):
+        check_schema(json.dumps(schema).encode(), 10_000)
+
+
+def tables_in(value):
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [*([value] if isinstance(value, dict) else []), *(each for part in parts for each in tables_in(part))]
+
+
+@pytest.mark.parametrize("name", ["update", "__deepcopy__", "__reduce_ex__"])
+def test_a_state_of_pairs_is_no_way_around(tmp_path, name):
+    nodes = [["named", 0], ["tuple", name, [0]], ["tuple", [1]], ["built", 1, [], [], [], [2]]]
+    with pytest.raises(ValueError, match="has no state"):
+        load(crafted(tmp_path / "x.ltm", nodes, [RUN, HEDGE], 3), trusted=[run])
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "ltm_sklearn._demo:run_demo",
+        "ltm_sklearn._show_versions:show_versions",
+        "river.compat.river_to_sklearn:convert_river_to_sklearn",
+    ],
+)
+def test_functions_that_no_model_holds_are_not_named(tmp_path, name):
+    with pytest.raises(ValueError, match="no model needs"):
+        load(crafted(tmp_path / "x.ltm", [["named", 0]], [name], 0))

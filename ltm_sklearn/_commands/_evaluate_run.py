@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+import zlib
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -82,6 +83,9 @@ def run_evaluation(file: StreamFile, batch: int, delay: int, seed: int, checkpoi
     stream = (file.X, file.y) if file.concept is None else (file.X, file.y, file.concept)
     # of the whole run, also of what came before a checkpoint
     failures: dict[str, int] = {} if checkpoint is None else checkpoint.extra
+    if checkpoint is not None:
+        seen = zlib.crc32(np.ascontiguousarray(file.X).tobytes(), zlib.crc32(repr(file.names).encode()))
+        checkpoint._also = {"the checksum of the file's features": f"{seen:08x}"}
     with _failures_counted(failures):
         result = prequential(
             {WITH: remembering, WITHOUT: forgetting, **alone, **baselines},

@@ -14,6 +14,7 @@ from .._panel import plain_mean
 from .._trace import Trace
 from ..ensemble import ExpertMixture
 from ..ensemble._summary import MixtureSummary
+from ..evaluation._resuming import checksum
 from ..experts._validation import Floats
 from ..persistence import Checkpoint
 from ..persistence._setting import setting_of
@@ -85,7 +86,11 @@ def run_mixture(
 def _contents(file: ForecastFile) -> dict[str, str]:
     """By which a file is known for the one of a checkpoint."""
     numbers = np.column_stack([file.target, file.X[file.experts].to_numpy(dtype=np.float64)])
-    return {"the file's rows": str(len(numbers)), "the file's checksum": f"{zlib.crc32(numbers.tobytes()):08x}"}
+    seen = zlib.crc32(numbers.tobytes(), zlib.crc32(repr(list(file.X.columns)).encode()))
+    for name in file.X.columns:
+        if name not in file.experts:  # which tell time, series, group and block
+            seen = checksum(file.X[name].to_numpy(), seen)
+    return {"the file's rows": str(len(numbers)), "the file's checksum": f"{seen:08x}"}
 
 
 def _rows_of(file: ForecastFile) -> dict[Any, NDArray[np.intp]]:

@@ -430,6 +430,8 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
     def __setstate__(self, state: dict[str, Any]) -> None:
         state = dict(state)
         written_by = state.pop("_ltm_sklearn_version", "an unknown version")
+        if type(written_by) is not str:  # it would be shown, and might run
+            raise ValueError("the version that has written it is no text")
         if written_by != __version__:
             warn(
                 InconsistentVersionWarning(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator, Mapping
+from types import BuiltinFunctionType
 from typing import Any
 
 from numpy.typing import NDArray
@@ -40,9 +41,14 @@ def resumed(checkpoint: Checkpoint, fresh: Run, models: Mapping[Any, Any], argum
 
 def check_in_place(name: Any, model: Any) -> None:
     """Raise a ValueError if what was loaded cannot be put into the model that is given."""
-    slots = [each.__name__ for each in type(model).__mro__ if vars(each).get("__slots__")]
-    if slots or not hasattr(model, "__dict__"):
+    if not hasattr(model, "__dict__") or any(map(_has_more, type(model).__mro__)):
         raise ValueError(f"model {name!r} keeps its state outside of __dict__, where a checkpoint cannot put it back")
+
+
+def _has_more(cls: type) -> bool:
+    """Whether it has slots, or is a container or a compiled class with a state of its own, as dictionaries are."""
+    is_compiled = isinstance(vars(cls).get("__new__"), BuiltinFunctionType)
+    return bool(vars(cls).get("__slots__")) or (is_compiled and cls.__basicsize__ > object.__basicsize__)
 
 
 def remaining(batches: Batches, run: Run) -> Batches:

@@ -14,7 +14,7 @@ from typing import Any
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from ._errors import BadFile, Damaged
-from ._sizes import MOST_RATIO, check_sizes
+from ._sizes import MOST_PARTS, MOST_RATIO, check_parts, check_sizes, n_parts
 
 FORMAT = "ltm_sklearn"
 FORMAT_VERSION = 1
@@ -27,7 +27,9 @@ _DIGEST_SIZE = 64
 def packed(members: dict[str, bytes]) -> bytes:
     """The bytes of a file."""
     data = _packed(members, ZIP_DEFLATED)
-    if sum(map(len, members.values())) > MOST_RATIO // 2 * len(data):
+    texts = [text for name, text in members.items() if not name.endswith(".npy")]
+    n_bytes = sum(map(len, members.values()))
+    if n_bytes > MOST_RATIO // 2 * len(data) or n_parts(texts) > MOST_PARTS // 2 * len(data):
         data = _packed(members, ZIP_STORED)  # lest it is taken for an attack
     return data
 
@@ -60,6 +62,7 @@ def unpacked(data: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
             members = {name: archive.read(name) for name in names}
     except (BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
         raise BadFile(f"it cannot be unpacked: {error}") from None
+    check_parts([text for name, text in members.items() if name.endswith(".json")], len(data))
     manifest = _manifest(members.pop("manifest.json", None))
     known = {"state.json", *MODELS}
     unknown = sorted(name for name in members if name not in known and not name.startswith("arrays/"))
@@ -72,11 +75,14 @@ def _manifest(data: bytes | None) -> dict[str, Any]:
     manifest = {} if data is None else read_json(data, "manifest.json")
     if manifest.get("format") != FORMAT:
         raise BadFile("it is no file of ltm_sklearn: its manifest does not say so")
+    written = manifest.setdefault("versions", {})
+    if not isinstance(written, dict) or {*map(type, written.values())} - {str}:
+        raise BadFile("its manifest does not say which versions have written it")
     version = manifest.get("format_version")
     if type(version) is not int or version < 1:
         raise BadFile(f"its format has the version {version!r}")
     if version > FORMAT_VERSION:
-        by = manifest.get("versions", {}).get("ltm_sklearn")
+        by = written.get("ltm_sklearn")
         raise BadFile(
             f"its format is version {version}, written by ltm_sklearn {by}; here it is {FORMAT_VERSION}: update"
         )

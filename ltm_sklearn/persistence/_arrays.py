@@ -17,8 +17,20 @@ _MOST_DIMENSIONS = 64
 
 
 def is_plain(array: NDArray[Any]) -> bool:
-    """Whether it can be written without pickle."""
-    return not array.dtype.hasobject and array.dtype.kind != "T"
+    """Whether it can be written without pickle, so that it comes back as it was."""
+    dtype = array.dtype
+    if dtype.hasobject or dtype.kind == "T" or (dtype.kind == "V" and dtype.itemsize == 0):
+        return False
+    return dtype.names is None or _names_its_fields(dtype)
+
+
+def _names_its_fields(dtype: np.dtype[Any]) -> bool:
+    """Whether a file can say how a row of several fields lies in memory."""
+    try:
+        np.concatenate([np.empty(0, dtype)], dtype=dtype)  # as a shelf does
+        return bool(npy.descr_to_dtype(npy.dtype_to_descr(dtype)) == dtype)
+    except (TypeError, ValueError):
+        return False
 
 
 class Shelf:

@@ -14,8 +14,8 @@ from typing import Any
 
 from .._events import logger, warn_of
 from ..experts._validation import check_count
-from ._errors import Damaged
-from ._file import _dump, _load
+from ._errors import BadFile, Damaged
+from ._file import _dump, _load, names_in
 from ._folder import files_in, open_folder, path_at
 from ._models import TrustWarning
 from ._setting import differences, setting_of
@@ -115,11 +115,13 @@ class Checkpoint:
             raise ValueError(f"on_error={on_error!r} must be 'raise' or 'warn'")
         self.folder, self.keep, self.on_error = Path(folder), keep, on_error
         self.every = every if every is None or isinstance(every, timedelta) else int(every)
-        self.models, self.trusted = models, tuple(trusted)
+        self.models, self.trusted = models, tuple(sorted(names_in(trusted)))
         self.n_rows = 0
         self.extra: dict[str, Any] = {}
         self.path: Path | None = None
         self._setting: dict[str, str] | None = None  #: None before a run has begun
+        self._kind: type | None = None  #: of the model
+        self._also: dict[str, str] = {}  #: what else must not have changed
         self._rows_tried, self._time_tried, self._taken = 0, 0.0, 0.0  #: when a file was last due, and what it took
         self._n_tested = 0
 
@@ -170,6 +172,9 @@ class Checkpoint:
             What :meth:`resume` returned.
         """
         self._check_begun()
+        if type(model) is not self._kind:
+            raise ValueError(f"a {type(model).__name__} is not what resume() returned")
+        self._check_extra()
         self._rows_tried, self._time_tried = self.n_rows, time.monotonic()
         try:
             self._write(model)
@@ -182,8 +187,10 @@ class Checkpoint:
 
     def _resume(self, fresh: Any, setting: dict[str, str]) -> tuple[Any, int]:
         """The same with words of one's own for what must not have changed."""
+        self._check_extra()
         open_folder(self.folder)
-        self._setting = None
+        self._setting, self._kind = None, type(fresh)
+        setting = setting | self._also
         found = self._newest()
         if found is None:
             model, self.n_rows, self._setting = fresh, 0, setting
@@ -208,6 +215,10 @@ class Checkpoint:
         if self._setting is None:
             raise RuntimeError("resume() comes first: it tells where to begin")
 
+    def _check_extra(self) -> None:
+        if not isinstance(self.extra, dict):
+            raise ValueError(f"extra={self.extra!r} must be a dictionary")
+
     def _is_due(self) -> bool:
         if isinstance(self.every, int):
             return self.n_rows - self._rows_tried >= self.every
@@ -225,6 +236,8 @@ class Checkpoint:
                 damaged.append(path)
                 reason = error
                 continue
+            except BadFile as error:
+                raise BadFile(f"{path} is not loaded: {error}") from error.__cause__
             for each in damaged:  # out of the way: it would count as newer than what comes
                 each.rename(each.with_name(each.name + DAMAGED))
                 warn_of(

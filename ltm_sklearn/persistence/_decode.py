@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Collection, Iterator, Sequence
+from enum import Enum
 from types import FunctionType, MethodType
 from typing import Any
 
@@ -12,10 +13,10 @@ import numpy as np
 from ._arrays import Unshelf, size_of
 from ._errors import BadFile
 from ._inert import Effort, check_asked, check_attributes, check_key, check_keys, check_new, check_slots
-from ._names import CALLED, OF_PYTHON, looked_up, may_be_bound
+from ._names import CALLED, OF_PYTHON, PACKAGES, looked_up, may_be_bound
 from ._plain import MADE
 
-_NUMBERS = {"nan": float("nan"), "inf": float("inf"), "-inf": float("-inf")}
+_NUMBERS = ("nan", "-nan", "inf", "-inf")
 _SEQUENCES: dict[str, Callable[[Any], Any]] = {"tuple": tuple, "frozenset": frozenset}
 _DICTS: dict[str, type[dict[Any, Any]]] = {"dict": dict, "OrderedDict": OrderedDict, "Counter": Counter}
 _ARRAYS = ("array", "scalar", "bytes", "bytearray", "dtype")
@@ -25,6 +26,7 @@ _KINDS = {"list": 1, "set": 1, "tuple": 1, "frozenset": 1, "defaultdict": 1, "de
 _KINDS |= dict.fromkeys(_DICTS, 1)
 
 _NOT_MADE: Any = object()
+_OF_PACKAGES = (*PACKAGES, "sklearn")
 
 
 class Decoder:
@@ -76,6 +78,10 @@ class Decoder:
                 raise BadFile(f"no object of {name} is made here")
         elif kind == "named":
             self._thing(node[1])
+        elif kind == "member":
+            cls = self._thing(node[1])
+            if not (isinstance(cls, type) and issubclass(cls, Enum) and node[2] in cls._member_map_):
+                raise BadFile(f"{self._names[node[1]]} has no member {str(node[2])[:60]}")
         elif kind == "model":
             if type(node[1]) is not int or not 0 <= node[1] < self._n_models:
                 raise BadFile("a model is missing")
@@ -149,7 +155,9 @@ class Decoder:
         if not isinstance(value, list):
             return value
         if isinstance(value[0], str):
-            return _NUMBERS[value[0]] if value[0] in _NUMBERS else int(value[0], 16)
+            if value[0] not in _NUMBERS:
+                return int(value[0], 16)
+            return -float(value[0][1:]) if value[0][0] == "-" else float(value[0])  # a new one: two are two keys
         made = self._made[value[0]]
         if made is _NOT_MADE:
             raise BadFile("an object is a part of itself")
@@ -183,8 +191,9 @@ class Decoder:
             return deque(maxlen=node[1])
         if kind == "objects":
             return np.empty(node[1], dtype=object)
-        if kind == "object":
+        if kind == "object" or (kind == "built" and not node[2]):
             cls = self._things[node[1]]
+            check_new(cls, [])
             return cls.__new__(cls)
         return _NOT_MADE
 
@@ -208,10 +217,10 @@ class Decoder:
         elif kind == "object":
             _set_state(made, {key: self._value(value) for key, value in node[2].items()})
         else:
-            self._made[at] = self._whole(node)
+            self._made[at] = self._whole(node, made)
 
-    def _whole(self, node: list[Any]) -> Any:
-        """What is made in one go."""
+    def _whole(self, node: list[Any], shell: Any) -> Any:
+        """What is made in one go, or of a shell."""
         kind = node[0]
         if kind in _SEQUENCES:
             return _SEQUENCES[kind]((self._values if kind == "tuple" else self._keys)(node[1:]))
@@ -227,14 +236,13 @@ class Decoder:
             return MADE[node[1]](*parts)
         if kind == "named":
             return self._things[node[1]]
+        if kind == "member":
+            return self._things[node[1]]._member_map_[node[2]]
         if kind == "model":
             return self._models[node[1]]
         if kind == "method":
             return self._method(self._value(node[1]), node[2])
-        cls, args = self._things[node[1]], self._values(node[2])
-        self._effort.spend_on(args)
-        check_new(cls, args)
-        made = cls(*args) if kind == "called" else cls.__new__(cls, *args)
+        made = shell if shell is not _NOT_MADE else self._new(kind, self._things[node[1]], self._values(node[2]))
         if node[3]:  # by the methods of the plain containers, whatever the class makes of them
             (deque if isinstance(made, deque) else list).extend(made, self._values(node[3]))
         for key, value in self._pairs(node[4]):
@@ -243,6 +251,11 @@ class Decoder:
         if state is not None:
             _set_state(made, state)
         return made
+
+    def _new(self, kind: str, cls: Any, args: list[Any]) -> Any:
+        self._effort.spend_on(args)
+        check_new(cls, args)
+        return cls(*args) if kind == "called" else cls.__new__(cls, *args)
 
     def _method(self, owner: Any, name: str) -> Any:
         """Bound, without asking the owner for an attribute, which may run code."""
@@ -285,7 +298,9 @@ def _set_state(thing: Any, state: Any) -> None:
         check_attributes(cls, state)
     own = getattr(cls, "__setstate__", None)
     if own is not None:
-        if type(state) not in (dict, tuple, list, bytes):
+        # other states of compiled classes only: a method in Python may take pairs for attributes, and does not look
+        is_known = isinstance(own, FunctionType) and own.__module__.partition(".")[0] in _OF_PACKAGES
+        if type(state) not in ((dict,) if is_known else (dict, tuple, list, bytes)):
             raise BadFile(f"an object of {cls.__qualname__} has no state")
         own(thing, state)
         return

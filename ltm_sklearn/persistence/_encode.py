@@ -9,21 +9,52 @@ from __future__ import annotations
 
 import copyreg
 from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Iterable
-from math import isfinite
+from collections.abc import Collection, Iterable, Iterator
+from datetime import date, time, timedelta, tzinfo
+from decimal import Decimal
+from enum import Enum
+from fractions import Fraction
+from math import copysign, isfinite, isnan
+from pathlib import PurePath
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
 import numpy as np
 
 from ._arrays import Shelf, is_plain
-from ._exact import skops_keeps
+from ._errors import BadFile
+from ._exact import kept_by_skops
 from ._frames import parts_of
-from ._names import CALLED, PACKAGES, is_known, name_of
+from ._inert import check_attributes
+from ._names import CALLED, PACKAGES, has_shell, is_known, name_of
 from ._plain import PARTS
 
 #: Lists of at least so many numbers are written as arrays.
 LONG = 32
+
+#: Their arrays are no Python objects inside: put together of parts, some end the process when they are looked at.
+_OF_TABLES = ("pandas", "polars", "pyarrow")
+
+#: What nobody changes, so that it may become two. Arrays are replaced by others as models learn, and neighbours share
+#: theirs with the window that they were fitted on, whose trees only skops can write.
+_UNCHANGED: tuple[type, ...] = (
+    str,
+    bytes,
+    tuple,
+    frozenset,
+    type,
+    FunctionType,
+    BuiltinFunctionType,
+    np.generic,
+    np.dtype,
+    np.ufunc,
+    Enum,
+)
+_UNCHANGED += (np.ndarray, date, time, timedelta, tzinfo, Decimal, Fraction, PurePath, range, slice, complex)
+
+#: Nodes that are made in one go of others, and all that have others in them.
+_WHOLE = ("tuple", "frozenset", "made", "method", "built", "called")
+_WITH_PARTS = (*_WHOLE, "list", "set", "dict", "OrderedDict", "Counter", "defaultdict", "deque", "objects")
 
 _SEQUENCES: dict[type, str] = {list: "list", tuple: "tuple", set: "set", frozenset: "frozenset"}
 
@@ -35,15 +66,19 @@ class Encoder:
     ----------
     by_pickle : bool
         Whether models of other libraries are pickled; otherwise skops writes them.
+    plainly : collection of int
+        Identities of models that neither writes, as they share objects with others.
     """
 
-    def __init__(self, by_pickle: bool) -> None:
+    def __init__(self, by_pickle: bool, plainly: Collection[int] = ()) -> None:
         self.nodes: list[list[Any]] = []
         self.names: dict[str, int] = {}  #: of classes and functions
         self.shelf = Shelf()
         self.models: list[Any] = []  #: what others have to write
         self.places: list[int] = []  #: the nodes of these
-        self._by_pickle = by_pickle
+        self._by_pickle, self._plainly = by_pickle, plainly
+        self._held: list[dict[int, Any]] = []  #: by identity, what each of the models has in it
+        self._met_again: set[int] = set()  #: nodes that are referred to more than once
         self._numbers: dict[int, int] = {}  #: nodes by the identity of their objects
         self._objects: list[Any] = []  #: which therefore have to live on
         self._parents: list[int] = []
@@ -67,8 +102,8 @@ class Encoder:
                 steps.append(type(thing).__name__)
             else:
                 steps.append(_step(self._objects[parent], thing))
-            name = getattr(thing, "name", None)
-            if hasattr(type(thing), "learns") and isinstance(name, str):  # an expert
+            name = getattr(thing, "name", None) if hasattr(type(thing), "learns") else None
+            if isinstance(name, str):  # an expert
                 steps.append(f" of expert {name!r}")
                 break
             place = parent
@@ -81,7 +116,9 @@ class Encoder:
         if thing is None or kind is bool or kind is str:
             return thing
         if kind is float:
-            return thing if isfinite(thing) else [repr(thing)]
+            return (
+                thing if isfinite(thing) else ["-nan" if isnan(thing) and copysign(1.0, thing) < 0.0 else repr(thing)]
+            )
         if kind is int:
             return thing if thing.bit_length() <= 64 else [hex(thing)]
         number = self._numbers.get(id(thing))
@@ -90,6 +127,8 @@ class Encoder:
             self.nodes.append([])
             self._objects.append(thing)
             self._parents.append(self._at)
+        else:
+            self._met_again.add(number)
         return [number]
 
     def _values(self, things: Iterable[Any]) -> list[Any]:
@@ -100,6 +139,39 @@ class Encoder:
 
     def _name(self, name: str) -> int:
         return self.names.setdefault(name, len(self.names))
+
+    def shared(self) -> set[int]:
+        """Identities of models that skops would write, and that share an object that may change with what it does not.
+
+        It would become two.
+        """
+        others = {id(thing) for thing in self._objects if not isinstance(thing, _UNCHANGED)}
+        others -= {id(model) for model in self.models}
+        return {id(model) for model, held in zip(self.models, self._held, strict=True) if not others.isdisjoint(held)}
+
+    def check_cycles(self) -> None:
+        """Raise an error if an object that is made in one go, as a tuple, is a part of itself."""
+        if not any(self.nodes[at][0] in _WHOLE and not has_shell(self.nodes[at]) for at in self._met_again):
+            return
+        opened, done = [False] * len(self.nodes), [False] * len(self.nodes)
+        stack = [0]
+        while stack:  # as the decoder goes
+            at = stack[-1]
+            parts = [*children(self.nodes[at])]
+            if not opened[at]:
+                opened[at] = True
+                stack += [part for part in parts if not opened[part]][::-1]
+                continue
+            stack.pop()
+            if not done[at]:
+                done[at] = True
+                missing = [part for part in parts if not done[part] and not has_shell(self.nodes[part])]
+                if missing:
+                    self._at = missing[0]
+                    raise ValueError(f"{self._told()} is a part of itself, and cannot be written")
+
+    def _told(self) -> str:
+        return f"{self.path(self._at)}, a {type(self._objects[self._at]).__name__},"
 
     # Nodes -------------------------------------------------------------------------------------------------------
 
@@ -124,29 +196,40 @@ class Encoder:
             return ["array", self.shelf.put(thing)]
         if isinstance(thing, np.generic) and is_plain(array := np.array(thing)) and array.dtype.type is kind:
             return ["scalar", self.shelf.put(array)]
-        if isinstance(thing, np.dtype) and not thing.hasobject:
+        if isinstance(thing, np.dtype) and is_plain(empty := np.empty(0, thing)) and empty.dtype == thing:
             return ["dtype", self.shelf.put(np.empty(0, thing))]
         if kind in PARTS:
             name, parts = PARTS[kind]
             return ["made", name, *self._values(parts(thing))]
-        of_frame = parts_of(thing)
+        try:
+            of_frame = parts_of(thing)
+        except Exception as error:  # libraries have errors of many kinds
+            raise ValueError(f"{self._told()} cannot be written: {type(error).__name__}: {error}") from error
         if of_frame is not None:
             return ["made", of_frame[0], *self._values(of_frame[1])]
+        if isinstance(thing, Enum):
+            name_found = name_of(kind)
+            is_member = kind._member_map_.get(thing.name or "") is thing
+            if name_found is not None and is_member and (is_known(name_found) or not self._by_pickle):
+                return ["member", self._name(name_found), thing.name]
         if isinstance(thing, type | FunctionType | BuiltinFunctionType) or thing is str.lower:
             name_found = name_of(thing)
             if name_found is not None and (is_known(name_found) or not self._by_pickle):
                 return ["named", self._name(name_found)]
         elif kind is MethodType:
             return ["method", self._value(thing.__self__), thing.__func__.__name__]
-        elif kind.__module__.partition(".")[0] in PACKAGES or not (self._by_pickle or skops_keeps(thing)):
+        library = kind.__module__.partition(".")[0]
+        held: dict[int, Any] | None = {} if self._by_pickle else kept_by_skops(thing)
+        is_plain_one = library in PACKAGES or held is None or id(thing) in self._plainly
+        if is_plain_one and library not in _OF_TABLES and not isinstance(thing, type | FunctionType):
             node = self._object(thing)
             if node is not None:
                 return node
-        if not (self._by_pickle or skops_keeps(thing)):
-            told = f"{self.path(self._at)}, a {kind.__name__}, cannot be written so that it comes back the same"
-            raise ValueError(f'{told}; models="pickle" may do')
+        if held is None or id(thing) in self._plainly:
+            raise ValueError(f'{self._told()} cannot be written so that it comes back the same; models="pickle" may do')
         self.models.append(thing)
         self.places.append(self._at)
+        self._held.append(held)
         return ["model", len(self.models) - 1]
 
     def _object(self, thing: Any) -> list[Any] | None:
@@ -166,10 +249,30 @@ class Encoder:
             args = args[1:]
         elif make is not kind or name not in CALLED:
             return None
+        for attributes in state if type(state) is tuple else (state,):
+            if type(attributes) is dict:
+                try:
+                    check_attributes(kind, attributes)
+                except BadFile as error:
+                    raise ValueError(f"{self._told()} would not be loaded: {error}") from None
         if not args and items is None and pairs is None and _is_named(state):
             return ["object", self._name(name), {key: self._value(value) for key, value in (state or {}).items()}]
         parts = [self._values(args), self._values(items or ()), self._pairs(pairs or ())]
         return ["called" if make is kind else "built", self._name(name), *parts, self._value(state)]
+
+
+def children(node: list[Any]) -> Iterator[int]:
+    """Numbers of the nodes that a node refers to."""
+    kind = node[0]
+    if kind == "object":
+        values: Iterable[Any] = node[2].values()
+    elif kind in ("built", "called"):
+        values = [*node[2], *node[3], *node[4], node[5]]
+    else:
+        values = node[1:] if kind in _WITH_PARTS else ()
+    for value in values:
+        if isinstance(value, list) and len(value) == 1 and type(value[0]) is int:
+            yield value[0]
 
 
 def _is_named(state: Any) -> bool:

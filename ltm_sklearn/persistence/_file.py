@@ -15,7 +15,7 @@ from ._archive import FORMAT, FORMAT_VERSION, as_json, packed, read_json, unpack
 from ._arrays import Unshelf
 from ._decode import Decoder
 from ._encode import Encoder
-from ._errors import BadFile
+from ._errors import BadFile, in_words
 from ._models import dumped, loaded_pickle, loaded_skops, untrusted_types, warn_of_pickle
 from ._names import PACKAGES, untrusted
 from ._writing import write_whole
@@ -114,8 +114,15 @@ def _dump(thing: Any, models: str = "skops", stacklevel: int = 1) -> bytes:
     if models not in ("skops", "pickle"):
         raise ValueError(f"models={models!r} must be 'skops' or 'pickle'")
     by_pickle = models == "pickle"
-    encoder = Encoder(by_pickle)
-    root = encoder.encode(thing)
+    plainly: set[int] = set()
+    while True:
+        encoder = Encoder(by_pickle, plainly)
+        root = encoder.encode(thing)
+        shared = encoder.shared()
+        if not shared:
+            break
+        plainly |= shared
+    encoder.check_cycles()
     members = {"state.json": as_json({"root": root, "names": list(encoder.names), "nodes": encoder.nodes})}
     members |= encoder.shelf.members()
     if encoder.models:
@@ -135,7 +142,7 @@ def _dump(thing: Any, models: str = "skops", stacklevel: int = 1) -> bytes:
 
 def _load(data: bytes, *, trusted: Iterable[str | type] = (), allow_pickle: bool = False) -> Any:
     """From the bytes of a file."""
-    names = {each if isinstance(each, str) else f"{each.__module__}.{each.__qualname__}" for each in trusted}
+    names = names_in(trusted)
     manifest, members = unpacked(data)
     state = read_json(members["state.json"], "state.json")
     by_skops, by_pickle = members.get("models.skops"), members.get("models.pickle")
@@ -149,13 +156,13 @@ def _load(data: bytes, *, trusted: Iterable[str | type] = (), allow_pickle: bool
     arrays = Unshelf({name: member for name, member in members.items() if name.startswith("arrays/")})
     try:
         unknown = untrusted(state["names"], names)
-        unknown |= set() if by_skops is None else untrusted_types(by_skops, names)
+        unknown |= set() if by_skops is None else untrusted_types(by_skops, names, len(data))
         if unknown:
             raise BadFile(f"it has what is not trusted: look at it, and give trusted={sorted(unknown)}")
         decoder = Decoder(state["nodes"], state["names"], arrays, n_models, names)
     except (KeyError, TypeError, IndexError, AttributeError) as error:
-        raise BadFile(f"it is described wrongly: {type(error).__name__}: {error}") from error
-    _warn_of_versions(manifest.get("versions", {}))
+        raise BadFile(f"it is described wrongly: {in_words(error)}") from None
+    _warn_of_versions(manifest["versions"])
     try:
         models = loaded_skops(by_skops, names) if by_skops is not None else ()
         models = loaded_pickle(by_pickle) if by_pickle is not None else models
@@ -165,7 +172,14 @@ def _load(data: bytes, *, trusted: Iterable[str | type] = (), allow_pickle: bool
     except (BadFile, Warning):
         raise
     except Exception as error:
-        raise BadFile(f"an object cannot be made: {type(error).__name__}: {error}") from error
+        raise BadFile(f"an object cannot be made: {in_words(error)}") from None  # a traceback would show it in full
+
+
+def names_in(trusted: Iterable[str | type]) -> set[str]:
+    """Full names of what a caller trusts."""
+    if isinstance(trusted, str | type):  # a text would be taken apart into letters
+        raise ValueError(f"trusted={trusted!r} must be a list")
+    return {each if isinstance(each, str) else f"{each.__module__}.{each.__qualname__}" for each in trusted}
 
 
 def _versions(packages: Iterable[str]) -> dict[str, str]:

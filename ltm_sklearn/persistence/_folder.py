@@ -6,6 +6,8 @@ import errno
 import os
 from pathlib import Path
 
+from ._writing import sync_folder
+
 STEM, SUFFIX = "checkpoint-", ".ltm"
 
 
@@ -35,7 +37,9 @@ def open_folder(folder: Path) -> None:
     if folder.exists() and not folder.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, f"{folder} is a file, not a folder")
     try:
-        folder.mkdir(exist_ok=True)
+        if not folder.exists():
+            folder.mkdir(exist_ok=True)
+            sync_folder(os.fspath(above))  # or else it may be gone after a power failure, with all that is in it
         for half in folder.glob(f".{STEM}*.part"):
             half.unlink(missing_ok=True)
         probe = folder / f".{STEM}{os.getpid()}.part"

@@ -58,10 +58,12 @@ def _parts_of_pandas(thing: Any, pd: Any) -> tuple[str, tuple[Any, ...]] | None:
         return "pandas time", (thing.tz_localize(None).asm8 if thing.tz is None else thing.asm8, thing.tz)
     if kind is pd.Timedelta:
         return "pandas span", (thing.asm8,)
+    if kind is pd.Interval:
+        return "pandas interval", (thing.left, thing.right, thing.closed)
     if kind is pd.Period:
         return "pandas period", (thing.ordinal, thing.freqstr)
     if isinstance(thing, pd.offsets.BaseOffset):
-        return "pandas offset", (thing.freqstr,)
+        return ("pandas offset", (thing.freqstr,)) if _is_said(thing) else None
     return ("pandas missing", (thing is pd.NaT,)) if thing is pd.NaT or thing is pd.NA else None
 
 
@@ -70,7 +72,19 @@ def _values(thing: Any) -> Any:
     return thing.to_numpy() if isinstance(thing.dtype, np.dtype) else thing.array
 
 
-def _parts_of_array(array: Any, pd: Any) -> tuple[str, tuple[Any, ...]]:
+def _is_said(offset: Any) -> bool:
+    """Whether its name says all of it: not its holidays, say."""
+    try:
+        return bool(_offset(offset.freqstr) == offset)
+    except (ValueError, NotImplementedError):
+        return False
+
+
+def _offset(freq: str) -> Any:
+    return import_module("pandas.tseries.frequencies").to_offset(freq)
+
+
+def _parts_of_array(array: Any, pd: Any) -> tuple[str, tuple[Any, ...]] | None:
     dtype = array.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         return "pandas categories", (np.array(array.codes), dtype.categories, dtype.ordered)
@@ -78,6 +92,8 @@ def _parts_of_array(array: Any, pd: Any) -> tuple[str, tuple[Any, ...]]:
         return "pandas zoned times", (np.array(array.asi8), dtype.unit, dtype.tz)
     if isinstance(dtype, pd.PeriodDtype):
         return "pandas periods", (np.array(array.asi8), array.freqstr)
+    if pd.api.types.pandas_dtype(str(dtype)) != dtype:
+        return None
     missing = array.isna()
     return "pandas array", ([None if no else each for no, each in zip(missing, array, strict=True)], str(dtype))
 
@@ -197,8 +213,9 @@ MADE_OF_FRAMES: dict[str, Callable[..., Any]] = {
     "pandas array": taking(_array, list, str),
     "pandas time": taking(_time, np.datetime64, _ZONES),
     "pandas span": taking(lambda span: _pd().Timedelta(span), np.timedelta64),
+    "pandas interval": taking(lambda left, right, closed: _pd().Interval(left, right, closed), object, object, str),
     "pandas period": taking(lambda ordinal, freq: _pd().Period(ordinal=ordinal, freq=freq), _INTEGERS, str),
-    "pandas offset": taking(lambda freq: import_module("pandas.tseries.frequencies").to_offset(freq), str),
+    "pandas offset": taking(_offset, str),
     "pandas missing": lambda is_time: _pd().NaT if is_time else _pd().NA,
     "polars frame": taking(lambda data: import_module("polars").read_ipc(io.BytesIO(data)), bytes),
     "pyarrow table": taking(lambda data: import_module("pyarrow.ipc").open_stream(data).read_all(), bytes),

@@ -9,7 +9,7 @@ Nor does a small file keep a process busy: what is done for it is counted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from importlib import import_module
 from types import BuiltinFunctionType, FunctionType, MemberDescriptorType, MethodType
 from typing import Any
@@ -20,7 +20,11 @@ from ._errors import BadFile
 from ._plain import PARTS
 
 _CONTAINERS = frozenset(["list", "tuple", "set", "frozenset", "dict", "OrderedDict", "objects"])
-_LEAVES = frozenset(["array", "scalar", "bytes", "bytearray", "dtype", "numbers", "model"])
+_LEAVES = frozenset(["array", "scalar", "bytes", "bytearray", "dtype", "numbers", "model", "member"])
+#: What one asks of arrays, tables and containers. An object that has such an attribute may be taken for one of these.
+_ASKED = {name for kind in (list, dict, set, str, np.ndarray) for name in dir(kind)}
+_ASKED |= {"to_dict", "to_list", "to_native", "to_numpy", "toarray", "todense"}
+_VERSIONS = ("_sklearn_version", "_ltm_sklearn_version")
 _MANY = 1000  #: keys
 _KEYS = frozenset([type(None), bool, int, float, str, bytes, type, FunctionType, BuiltinFunctionType, *PARTS])
 
@@ -129,17 +133,28 @@ def check_new(cls: type, args: list[Any]) -> None:
             raise BadFile(f"a {cls.__qualname__} is made of another thing than a {base.__name__}")
 
 
-def check_attributes(cls: type, names: Iterable[Any]) -> None:
+def check_attributes(cls: type, attributes: Mapping[Any, Any]) -> None:
     """Raise an error if attributes would take the place of methods that others call."""
-    for name in names:
-        if not isinstance(name, str) or (name.startswith("__") and name.endswith("__")):
+    for name, value in attributes.items():
+        _check_name(cls, name)
+        if name.startswith("__") and name.endswith("__"):
             raise BadFile(f"an object of {cls.__qualname__} has an attribute {name!r}")
         if not name.startswith("_") and isinstance(getattr(cls, name, None), FunctionType | MethodType):
             raise BadFile(f"an object of {cls.__qualname__} has {name!r}, a method, as an attribute")
+        if name in _ASKED and callable(value):  # which asks the class only
+            raise BadFile(f"an object of {cls.__qualname__} has {name!r}, which arrays and tables have, as a function")
+        if name in _VERSIONS and type(value) is not str:  # it goes into a message
+            raise BadFile(f"an object of {cls.__qualname__} was written by a version that is no text")
 
 
 def check_slots(cls: type, names: Iterable[Any]) -> None:
     """Raise an error if what is to be set is no slot: setting a property runs it."""
     for name in names:
+        _check_name(cls, name)
         if not any(isinstance(vars(base).get(name), MemberDescriptorType) for base in cls.__mro__):
             raise BadFile(f"an object of {cls.__qualname__} has no slot {name!r}")
+
+
+def _check_name(cls: type, name: Any) -> None:
+    if type(name) is not str:  # nor is it shown, which might run
+        raise BadFile(f"an object of {cls.__qualname__} has an attribute whose name is no text")

@@ -9,7 +9,8 @@ from collections.abc import Callable, Collection
 from typing import Any
 from zipfile import BadZipFile, ZipFile
 
-from ._errors import BadFile
+from ._errors import BadFile, in_words
+from ._schema import check_schema
 from ._sizes import check_sizes
 
 #: What skops does not trust, as a crafted one could crash a process that predicts with it. That is as true of the
@@ -45,16 +46,18 @@ def dumped(models: list[Any], by_pickle: bool, path: Callable[[int], str]) -> by
         raise ValueError(f"the models cannot be written by {_way(by_pickle)}: {error}") from error
 
 
-def untrusted_types(data: bytes, trusted: Collection[str]) -> set[str]:
-    """What skops has written and may not be used; nothing is made."""
+def untrusted_types(data: bytes, trusted: Collection[str], n_bytes: int | None = None) -> set[str]:
+    """What skops has written and may not be used; nothing is made. The file has so many bytes."""
+    n_bytes = len(data) if n_bytes is None else n_bytes
     try:
         with ZipFile(io.BytesIO(data)) as archive:
-            check_sizes(archive, len(data))
+            check_sizes(archive, n_bytes)  # of the whole file: this archive is packed in another one
+            check_schema(archive.read("schema.json"), n_bytes)
         return {*_skops().get_untrusted_types(data=data)} - {*TRUSTED, *trusted}
     except BadFile:
         raise
     except (BadZipFile, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise BadFile(f"its models cannot be read: {type(error).__name__}: {error}") from error
+        raise BadFile(f"its models cannot be read: {in_words(error)}") from None
 
 
 def loaded_skops(data: bytes, trusted: Collection[str]) -> Any:

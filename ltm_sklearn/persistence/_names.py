@@ -28,10 +28,26 @@ _APART = (
     "sktime.datasets",
 )
 
-#: Packages whose functions may be named, and methods bound: the others have some that open what was pickled.
+#: Packages whose methods may be bound: the others have some that open what was pickled.
 _CALLABLE = ("ltm_sklearn", "river")
 
-#: Modules whose functions may not, and whose methods are not bound: they call whatever they are given.
+#: Where the functions are that models hold: they compute, and do nothing else.
+_COMPUTING = ("ltm_sklearn.experts", "ltm_sklearn.losses", "river")
+
+#: But for these, which show, convert and run models.
+_RUNNING = (
+    "river.api",
+    "river.bandit.evaluate",
+    "river.base",
+    "river.compat",
+    "river.evaluate",
+    "river.time_series.evaluate",
+    "river.tree.viz",
+    "river.utils.param_grid",
+    "river.utils.pretty",
+)
+
+#: Modules whose methods are not bound: they call whatever they are given.
 _CALLERS = ("ltm_sklearn._attempts", "ltm_sklearn.distributed")
 
 #: Of Python's own, what occurs as a value: factories of default dictionaries, what River's text features call.
@@ -65,6 +81,12 @@ CALLED = frozenset(
         "river.time_series.holt_winters:Trend",
     ]
 )
+
+
+def has_shell(node: list[Any]) -> bool:
+    """Whether the object of a node can be referred to before its parts are there."""
+    kind = node[0]
+    return kind not in ("tuple", "frozenset", "made", "method", "called") and not (kind == "built" and node[2])
 
 
 def name_of(thing: Any) -> str | None:
@@ -109,7 +131,7 @@ def looked_up(name: str, trusted: Collection[str]) -> Any:
     if (thing.__module__, thing.__qualname__) != (module, path):
         raise BadFile(f"{module}.{path} is defined elsewhere, as {thing.__module__}.{thing.__qualname__}")
     is_trusted = f"{module}.{path}" in trusted
-    is_let_in = isinstance(thing, type) or _is_callable(module)
+    is_let_in = isinstance(thing, type) or (_is_within(module, _COMPUTING) and not _is_within(module, _RUNNING))
     if not is_trusted and (_is_within(module, _APART) or not is_let_in):
         raise BadFile(f"it has {module}.{path}, which no model needs: look at it, and name it in trusted=")
     if not is_trusted and _loads_more(thing):
@@ -131,7 +153,7 @@ def may_be_bound(function: FunctionType, trusted: Collection[str]) -> bool:
 
 
 def _is_callable(module: str) -> bool:
-    """Whether its functions may be named, and methods bound."""
+    """Whether its methods may be bound."""
     return module.partition(".")[0] in _CALLABLE and not _is_within(module, _CALLERS)
 
 

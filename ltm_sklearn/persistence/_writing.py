@@ -18,7 +18,8 @@ def write_whole(data: bytes, path: str) -> None:
     before = os.stat(path) if os.path.exists(path) else None
     if before is not None and not stat.S_ISREG(before.st_mode):  # a device or a pipe would be gone
         raise FileExistsError(errno.EEXIST, "it is no file that could be replaced", path)
-    beside = os.path.join(folder, f".{name}.{os.getpid()}.{uuid4().hex[:8]}.part")
+    short = name if len(os.fsencode(name)) < 200 else name[:40]  # names have at most 255 bytes
+    beside = os.path.join(folder, f".{short}.{os.getpid()}.{uuid4().hex[:8]}.part")
     try:
         with open(beside, "xb") as file:
             if before is not None:  # whom it was closed to, it stays closed to
