@@ -59,11 +59,12 @@ class Reader:
 
     def __init__(self, estimator: Any, known: Vocabulary | None) -> None:
         self.estimator, self.first = estimator, known is None
+        self.parameters = estimator if known is None else estimator._in_force
         self.known = Vocabulary() if known is None else known.copy()
         self.special = {
             which: name
             for which in ("series", "group", "block", "time")
-            if (name := getattr(estimator, which)) is not None and not (which == "block" and not isinstance(name, str))
+            if (name := getattr(self.parameters, which)) is not None and (which != "block" or isinstance(name, str))
         }
 
     def read(self, X: Any, y: Any = None, sample_weight: Any = None, awake: Any = None, learn: bool = True) -> Reading:
@@ -143,7 +144,7 @@ class Reader:
 
     def _two_levels(self, values: Floats, pairs: list[tuple[Any, Any]]) -> Floats:
         """Forecasts (n_rows, n_experts, n_outputs) from columns that are pairs of both."""
-        quantiles = self.estimator.quantiles
+        quantiles = self.parameters.quantiles
         if quantiles is not None:
             pairs = [(expert, level_of(output, quantiles)) for expert, output in pairs]
             outputs = [float(level) for level in quantiles]
@@ -177,7 +178,7 @@ class Reader:
         if forecasts.shape[2] == 1 and n_outputs > 1:
             return np.repeat(forecasts, n_outputs, axis=2)
         if forecasts.shape[2] != n_outputs:
-            what = "quantiles" if self.estimator.quantiles is not None else "targets"
+            what = "quantiles" if self.parameters.quantiles is not None else "targets"
             raise ValueError(f"there are forecasts of {forecasts.shape[2]} outputs, and {n_outputs} {what}")
         return forecasts
 
@@ -217,7 +218,7 @@ class Reader:
     # Targets, weights, confidences -----------------------------------------------------------------------------------
 
     def _targets(self, y: Any, n_rows: int) -> Floats:
-        quantiles = self.estimator.quantiles
+        quantiles = self.parameters.quantiles
         if hasattr(y, "columns") and quantiles is None:
             labels = list(y.columns)
             expected = self.known.outputs or self.known.targets or labels
@@ -240,7 +241,7 @@ class Reader:
             what = "NaN" if np.isnan(bad) else "infinity"
             raise ValueError(f"y contains {what} in row {row}: leave out rows whose target is not known yet")
         check_consistent_length(values, range(n_rows))
-        for loss in self.estimator._losses(1 if quantiles is None else len(quantiles)).losses:
+        for loss in self.parameters._losses(1 if quantiles is None else len(quantiles)).losses:
             if hasattr(loss, "check_targets"):
                 loss.check_targets(values)
         if quantiles is not None:

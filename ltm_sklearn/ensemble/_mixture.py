@@ -9,7 +9,7 @@ from time import time as now
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from .._cells import may_fail
@@ -17,7 +17,7 @@ from .._council import Council
 from .._events import logger
 from .._panel import Issued, Panel, Table
 from .._tape import Tape
-from .._turns import changing, lent_state, turn_of
+from .._turns import changing, in_turn, lent_state, turn_of
 from .._watcher import Watcher, log_file, n_records
 from ..experts import ExpertAlgorithm
 from ..experts._base import normalise
@@ -25,7 +25,7 @@ from ..experts._validation import Floats, check_prior
 from ..losses import LOSSES, Pinball
 from ..losses._numbers import OutputLosses
 from ._forecasts import Reader, Reading, Vocabulary
-from ._mixture_parameters import check_mixture
+from ._mixture_parameters import check_jobs, check_mixture
 from ._mixture_shown import MixtureShown
 from ._mixture_watch import TapeSource, rows_to_record, show_rows
 from ._validation import unchanged_on_error
@@ -186,7 +186,7 @@ class ExpertMixture(MixtureShown, MultiOutputMixin, RegressorMixin, BaseEstimato
         """
         with changing(self):
             with unchanged_on_error(self):
-                for name in ("_panel", "_known", "_tapes", "_watcher", "feature_names_in_"):
+                for name in (*self._learned, "_in_force", "feature_names_in_"):
                     self.__dict__.pop(name, None)
                 self._learn(X, y, sample_weight, awake, history=True)
             self._watcher.tell(self._panel.n_experts, 0, at_the_end=True)
@@ -219,23 +219,28 @@ class ExpertMixture(MixtureShown, MultiOutputMixin, RegressorMixin, BaseEstimato
         first = not hasattr(self, "_panel")
         if first:
             check_mixture(self)
+        else:
+            check_jobs(self.n_jobs)  # which holds at once, as verbose does
+        in_force = clone(self) if first else self._in_force
         reader = Reader(self, None if first else self._known)
         reading = reader.read(X, y, sample_weight, awake)
         if history:
-            reader.check_history(reading, self.lag)
-        panel = self._new_panel(reading.vocabulary) if first else self._panel
-        watcher = Watcher(TapeSource(), log_file(self, self._loss_name())) if first else self._watcher
+            reader.check_history(reading, in_force.lag)
+        panel = in_force._new_panel(reading.vocabulary) if first else self._panel
+        watcher = Watcher(TapeSource(), log_file(in_force, in_force._loss_name())) if first else self._watcher
         watcher.verbose = self.verbose
-        if not first and (may_fail(self.algorithm, panel.losses) or len(reading.vocabulary.experts) > panel.n_experts):
+        grows = len(reading.vocabulary.experts) > panel.n_experts
+        if not first and (may_fail(in_force.algorithm, panel.losses) or grows):
             panel = deepcopy(panel)  # it would be half changed if the algorithm or the loss raised an error
         tapes = {} if first else self._tapes
         new = len(reading.vocabulary.experts) - panel.n_experts
         if new:
             tapes = deepcopy(tapes)
         _add_experts(new, panel, tapes)
-        watched = self.record is not None or watcher.listens
+        watched = in_force.record is not None or watcher.listens
         issued = panel.learn(reading.table, with_weights=watched, n_jobs=self.n_jobs)
         self._panel, self._known, self._tapes, self._watcher = panel, reading.vocabulary, tapes, watcher
+        self._in_force = in_force
         if new:
             logger.info("row %d: new experts %s", self.n_samples_seen_, reading.vocabulary.experts[-new:])
         if watched:
@@ -264,7 +269,8 @@ class ExpertMixture(MixtureShown, MultiOutputMixin, RegressorMixin, BaseEstimato
         check_mixture(self)
         n_outputs = 1 if self.quantiles is None else len(self.quantiles)
         known = Vocabulary(experts=list(experts), n_outputs=n_outputs, flat=self.quantiles is None, named=True)
-        self._known, self._panel, self._tapes = known, self._new_panel(known), {}
+        self._in_force = clone(self)
+        self._known, self._panel, self._tapes = known, self._in_force._new_panel(known), {}
         self._watcher = Watcher(TapeSource(), None)
         return self
 
@@ -327,6 +333,7 @@ class ExpertMixture(MixtureShown, MultiOutputMixin, RegressorMixin, BaseEstimato
             weights = self._of_table(self._issue(X, awake).weights)
             return weights[:, :, 0] if self._known.flat else weights
 
+    @in_turn
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """How well forecasts are combined with the weights that are in force now.
 
@@ -341,12 +348,14 @@ class ExpertMixture(MixtureShown, MultiOutputMixin, RegressorMixin, BaseEstimato
         float
             R²; of quantiles, the mean over them of the share of the pinball loss that is explained.
         """
-        if self.quantiles is None:
+        check_is_fitted(self)
+        quantiles = self._in_force.quantiles
+        if quantiles is None:
             return float(super().score(X, y, sample_weight))
         from sklearn.metrics import d2_pinball_score  # here, as it is slow to import and seldom needed
 
         said = self.predict(X)
-        levels = enumerate(np.asarray(self.quantiles, dtype=np.float64).tolist())
+        levels = enumerate(np.asarray(quantiles, dtype=np.float64).tolist())
         return float(
             np.mean([d2_pinball_score(y, said[:, at], sample_weight=sample_weight, alpha=q) for at, q in levels])
         )
@@ -371,7 +380,7 @@ class ExpertMixture(MixtureShown, MultiOutputMixin, RegressorMixin, BaseEstimato
     def _of_table(self, weights: Floats | None) -> Floats:
         """Without those of the experts above and below the mean."""
         assert weights is not None
-        return weights[:, 2:] if self.bias else weights
+        return weights[:, 2:] if self._in_force.bias else weights
 
     def _record(self, reading: Reading, issued: Issued) -> None:
         """Record rows, series by series, and let the watcher see them."""
@@ -380,14 +389,15 @@ class ExpertMixture(MixtureShown, MultiOutputMixin, RegressorMixin, BaseEstimato
         names = [str(name) for name in self._known.experts]
         if watcher.listens:
             show_rows(watcher, rows, names, self.n_samples_seen_ - len(table.targets))
-        if self.record is None:
+        record = self._in_force.record
+        if record is None:
             return
         order = np.argsort(table.series, kind="stable")
         first = np.flatnonzero(np.diff(table.series[order], prepend=-1))
         for here in np.split(order, first[1:]):
             series = int(table.series[here[0]])
             if series not in self._tapes:
-                self._tapes[series] = Tape(n_records(self.record), len(names), table.targets.shape[1])
+                self._tapes[series] = Tape(n_records(record), len(names), table.targets.shape[1])
             times = None if reading.times is None else reading.times[here]
             self._tapes[series].add({name: values[here] for name, values in rows.items()}, times, now())
         if watcher.log is not None:  # which is for one series
@@ -396,6 +406,13 @@ class ExpertMixture(MixtureShown, MultiOutputMixin, RegressorMixin, BaseEstimato
     def __getstate__(self) -> dict[str, Any]:
         with turn_of(self):
             return lent_state(self, super().__getstate__())
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        told = vars(self)
+        if "_panel" in told and "_in_force" not in told:  # an earlier version has written it
+            self._in_force = type(self).__new__(type(self))  # no clone: what is in a file is not asked for anything
+            self._in_force.__dict__.update({name: told[name] for name in self._get_param_names() if name in told})
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_panel")

@@ -46,14 +46,19 @@ def check_mixture(mixture: Any) -> None:
             f"record={mixture.record!r}: a file is for one series; with series= give the number of records"
         )
     check_verbose(mixture.verbose)
-    if mixture.n_jobs is not None and (not isinstance(mixture.n_jobs, int | np.integer) or mixture.n_jobs == 0):
-        raise ValueError(f"n_jobs={mixture.n_jobs!r} is neither None nor a whole number other than 0")
+    check_jobs(mixture.n_jobs)
     special = [name for name in (mixture.series, mixture.group, mixture.time) if name is not None]
     special += [mixture.block] if isinstance(mixture.block, str) else []
     for name in special:
         if special.count(name) > 1 and not (special.count(name) == 2 and name == mixture.block == mixture.group):
             raise ValueError(f"column {name!r} cannot be two of series, group, time and block")
     _check_quantiles(mixture)
+
+
+def check_jobs(n_jobs: Any) -> None:
+    """It is None, or a number that joblib takes."""
+    if n_jobs is not None and (not isinstance(n_jobs, int | np.integer) or n_jobs == 0):
+        raise ValueError(f"n_jobs={n_jobs!r} is neither None nor a whole number other than 0")
 
 
 def _check_quantiles(mixture: Any) -> None:

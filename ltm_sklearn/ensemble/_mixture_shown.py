@@ -26,13 +26,9 @@ class MixtureShown:
     _known: Vocabulary
     _tapes: dict[int, Tape]  #: by series
     _watcher: Watcher
-    bias: bool
+    _in_force: Any  #: a mixture with the parameters of the first round, which hold until the next fit
     loss: Any
-    pooled: bool
     quantiles: Any
-    record: Any
-    series: str | None
-    shared: bool
 
     @in_turn
     def trace(self, series: Any = None, output: Any = None) -> Trace:
@@ -51,7 +47,7 @@ class MixtureShown:
             With weights, forecasts, losses and predictions as issued, a row each if ``record`` is large enough.
         """
         check_is_fitted(self)
-        if self.record is None:
+        if self._in_force.record is None:
             raise ValueError("nothing was recorded: give ExpertMixture record=, the number of records to keep")
         tape = self._tapes[self._series_code(series)]
         at = None if output is None else self._output_at(output)
@@ -67,7 +63,7 @@ class MixtureShown:
             forecasts=tape.means("forecasts", at),
             targets=tape.means("targets", at),
             predictions=tape.means("predictions", at),
-            loss_name=self._loss_name(),
+            loss_name=self._in_force._loss_name(),
             uniform=tape.means("uniform", at),
         )
 
@@ -91,8 +87,9 @@ class MixtureShown:
         return int(names.index(output))
 
     def _output_names(self) -> list[Any]:
-        if self.quantiles is not None:
-            return [float(level) for level in self.quantiles]
+        quantiles = self._in_force.quantiles
+        if quantiles is not None:
+            return [float(level) for level in quantiles]
         return list(range(self._known.n_outputs))
 
     @in_turn
@@ -145,10 +142,10 @@ class MixtureShown:
         panel = self._fitted("cells_")
         series, groups = list(self._known.series), list(self._known.groups)
         outputs = self._known.outputs or self._output_names()
-        several = len(outputs) > 1 and not self.shared
+        several = len(outputs) > 1 and not self._in_force.shared
         return [
             (
-                series[s] if self.series is not None else None,
+                series[s] if self._in_force.series is not None else None,
                 groups[g] if groups else None,
                 outputs[o] if several else None,
             )
@@ -167,10 +164,10 @@ class MixtureShown:
                 continue
             standing = cell.standing()
             weights = standing.trust @ standing.opinions
-            if self.pooled:
+            if self._in_force.pooled:
                 of_pool = panel.cells[series, -1, output].standing()
                 weights = weights[1:] + weights[0] * (of_pool.trust @ of_pool.opinions)
-            rows.append(weights[2:] if self.bias else weights)
+            rows.append(weights[2:] if self._in_force.bias else weights)
         return rows[0] if len(rows) == 1 else np.stack(rows)
 
     @property
@@ -201,7 +198,7 @@ class MixtureShown:
     def _tally(self, name: str, series: int | None) -> Floats:
         """Sums of losses and weights of the experts, the mixture and the plain mean, over the cells."""
         panel = self._fitted(name)
-        extra = 2 * self.bias + self.pooled
+        extra = 2 * self._in_force.bias + self._in_force.pooled
         tallies = [
             cell.tally[:, extra:] for (of, group, _), cell in panel.cells.items() if group >= 0 and series in (None, of)
         ]

@@ -93,7 +93,7 @@ def summarised(mixture: Any, series: Any, max_switches: int) -> MixtureSummary:
     lost, heard, mixtures = mixture._tally("summary", code)
     total = heard[-1]
     if not total > 0.0:
-        seen, block = int(mixture._panel.n_rows.sum()), mixture.block
+        seen, block = int(mixture._panel.n_rows.sum()), mixture._in_force.block
         raise ValueError(
             f"no round is complete yet, after {seen} rows with block={block!r}: there is nothing to sum up"
         )
@@ -111,14 +111,14 @@ def summarised(mixture: Any, series: Any, max_switches: int) -> MixtureSummary:
     seen, waiting = mixture._panel.n_rows, mixture._panel.n_waiting
     learned = seen - waiting
     n_rows = int(learned.sum() if code is None else learned[code])
-    return MixtureSummary(rows, mixture._loss_name(), n_rows, note)
+    return MixtureSummary(rows, mixture._in_force._loss_name(), n_rows, note)
 
 
 def _oracles(mixture: Any, series: Any, max_switches: int) -> tuple[list[SummaryRow], str]:
     """What could have been reached in hindsight, from what was recorded; and why not, if it was not."""
     from ..evaluation import oracles  # above this layer: it knows nothing of estimators
 
-    if mixture.record is None:
+    if mixture._in_force.record is None:
         return [], "No oracles: nothing was recorded (record=)."
     if series is None and len(mixture._known.series) > 1:
         return [], "No oracles: there are several series; ask for one."
