@@ -11,7 +11,7 @@ import numpy as np
 
 from .._progress import progress_bar
 from .._rows import listed
-from ..experts._validation import check_count, check_number
+from ..experts._validation import check_count, check_number, is_whole
 from ..persistence import Checkpoint
 from ..streams._feed import feed_of
 from ._books import Books
@@ -107,8 +107,8 @@ def prequential(
     """
     for name, count in (("batch_size", batch_size), ("window", window)):
         check_count(name, count, high=sys.maxsize)
-    if delay != 0:
-        check_count("delay", delay, high=sys.maxsize)
+    if not is_whole(delay) or not 0 <= delay <= sys.maxsize:
+        raise ValueError(f"delay={delay!r} must be a whole number, 0 or more")
     check_switches(max_switches)
     check_number("tolerance", tolerance, 0.0, np.inf)
     if n_samples is not None:
