@@ -39,7 +39,7 @@ from ..losses._classes import ClassScore
 from ..losses._targets import TargetScore
 from ..memory import Snapshots
 from ._from_river import as_sklearn_model
-from ._parameters import check_parameters
+from ._parameters import check_jobs, check_parameters
 from ._routing import routed, router
 from ._skin import SklearnModels
 from ._sklearn_compat import CallbackSupportMixin, VisualBlock, announced, with_callbacks
@@ -240,6 +240,7 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
         weights: Floats | None,
         issued: Issued | None = None,
     ) -> list[Report]:
+        check_jobs(self.n_jobs)  # which holds at once, as verbose does
         engine.watcher.verbose = self.verbose
         if engine.time_limit is not None:  # those who are late may read them when the caller has others there
             X, y = copy.deepcopy((X, y))
@@ -355,6 +356,7 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
         return issued
 
     def _ask(self, X: Any, held: int = 0) -> Issued:
+        check_jobs(self.n_jobs)
         with self._trusting(X):
             models = self._models(self._estimators, {})
             issued = self._engine.issue(read_only(X), _num_samples(X), models, self.n_jobs, held)

@@ -25,9 +25,10 @@ from ..experts._validation import Floats, check_prior
 from ..losses import LOSSES, Pinball
 from ..losses._numbers import OutputLosses
 from ._forecasts import Reader, Reading, Vocabulary
-from ._mixture_parameters import check_jobs, check_mixture
+from ._mixture_parameters import check_mixture
 from ._mixture_shown import MixtureShown
 from ._mixture_watch import TapeSource, rows_to_record, show_rows
+from ._parameters import check_jobs
 from ._validation import unchanged_on_error
 
 

@@ -11,6 +11,7 @@ from .._watcher import check_record, check_verbose
 from ..experts import ExpertAlgorithm
 from ..experts._validation import as_floats, check_count, check_number, check_option
 from ..losses import LOSSES
+from ._parameters import check_jobs
 
 MOST_ROWS = 2**40  #: of a block or a lag; sums of rows must stay whole numbers
 
@@ -53,12 +54,6 @@ def check_mixture(mixture: Any) -> None:
         if special.count(name) > 1 and not (special.count(name) == 2 and name == mixture.block == mixture.group):
             raise ValueError(f"column {name!r} cannot be two of series, group, time and block")
     _check_quantiles(mixture)
-
-
-def check_jobs(n_jobs: Any) -> None:
-    """It is None, or a number that joblib takes."""
-    if n_jobs is not None and (not isinstance(n_jobs, int | np.integer) or n_jobs == 0):
-        raise ValueError(f"n_jobs={n_jobs!r} is neither None nor a whole number other than 0")
 
 
 def _check_quantiles(mixture: Any) -> None:

@@ -24,14 +24,19 @@ def check_parameters(ensemble: Any) -> None:
     check_count("batch_size", ensemble.batch_size)
     check_count("max_pending", ensemble.max_pending)
     check_verbose(ensemble.verbose)
-    if ensemble.n_jobs is not None and (not isinstance(ensemble.n_jobs, int | np.integer) or ensemble.n_jobs == 0):
-        raise ValueError(f"n_jobs={ensemble.n_jobs!r} is neither None nor a whole number other than 0")
+    check_jobs(ensemble.n_jobs)
     try:
         check_random_state(ensemble.random_state)
     except ValueError as error:
         raise ValueError(f"random_state={ensemble.random_state!r}: {error}") from None
     _check_estimators(ensemble)
     check_query(ensemble.query, len(ensemble._pool()))
+
+
+def check_jobs(n_jobs: Any) -> None:
+    """It is None, or a number that joblib takes."""
+    if n_jobs is not None and (not isinstance(n_jobs, int | np.integer) or n_jobs == 0):
+        raise ValueError(f"n_jobs={n_jobs!r} is neither None nor a whole number other than 0")
 
 
 def _check_estimators(ensemble: Any) -> None:
