@@ -2,6 +2,7 @@
 
 import json
 import runpy
+import shutil
 import warnings
 import zipfile
 from importlib.metadata import version
@@ -19,10 +20,12 @@ from sklearn.exceptions import InconsistentVersionWarning  # noqa: E402
 
 import ltm_sklearn  # noqa: E402
 from ltm_sklearn.persistence import load  # noqa: E402
+from ltm_sklearn.persistence._plain import MADE  # noqa: E402
 
 FIXTURES = Path(__file__).parent / "fixtures"
 SCRIPT = runpy.run_path(str(FIXTURES / "write.py"))
 FILES = sorted(FIXTURES.glob("*/*.ltm"))
+FOLDERS = sorted(path.parent for path in FIXTURES.glob("*/checkpoints.npz"))
 
 
 def written_with(path):
@@ -48,10 +51,38 @@ def test_a_file_of_an_earlier_version_goes_on_to_its_numbers(path):
         np.testing.assert_allclose(said, numbers, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.parametrize("name", SCRIPT["CHECKPOINTS"])
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.InconsistentVersionWarning")
+def test_a_run_of_an_earlier_version_is_resumed(folder, name, tmp_path):
+    shutil.copytree(folder / f"checkpoint-{name}", tmp_path / "run")
+    came_to = SCRIPT["CHECKPOINTS"][name](tmp_path / "run", 2 * SCRIPT["HALF"])
+    np.testing.assert_allclose(came_to, np.load(folder / "checkpoints.npz")[name], rtol=1e-9)
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_values_of_an_earlier_version_come_back(folder):
+    for needed in ("polars", "pyarrow"):
+        pytest.importorskip(needed)
+    path = folder / "values" / "values.ltm"
+    loaded, made = load(path), SCRIPT["values"]()
+    with zipfile.ZipFile(path) as archive:
+        nodes = json.loads(archive.read("state.json"))["nodes"]
+    written = {node[1] for node in nodes if node[0] == "made"}
+    for name, value in loaded.items():
+        if hasattr(value, "random"):
+            assert value.random() == made[name].random()
+        else:
+            assert repr(value) == repr(made[name])
+            assert type(value) is type(made[name])
+    if folder.name == ltm_sklearn.__version__:
+        assert written == {*MADE}
+
+
 def test_there_are_files_of_this_version_and_they_are_small():
     assert {path.stem for path in FILES if path.parent.name == ltm_sklearn.__version__} == {*SCRIPT["NAMES"]}
     for folder in {path.parent for path in FILES}:
-        assert sum(path.stat().st_size for path in folder.iterdir()) < 500_000
+        assert sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) < 500_000
 
 
 def test_files_of_a_version_are_not_written_again():
