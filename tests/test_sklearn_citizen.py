@@ -104,6 +104,7 @@ BAD_PARAMETERS = {
     "batch_size-float": ({"batch_size": 10.5}, "batch_size=10.5"),
     "on_error": ({"on_error": "ignore"}, "on_error='ignore'"),
     "n_jobs-zero": ({"n_jobs": 0}, "n_jobs=0"),
+    "n_jobs-huge": ({"n_jobs": 2**63}, "n_jobs=9223372036854775808 is neither"),
     "n_jobs-word": ({"n_jobs": "all"}, "n_jobs='all'"),
     "random_state": ({"random_state": "lucky"}, "random_state='lucky'"),
     "record": ({"record": 0}, "record=0"),

@@ -35,8 +35,8 @@ def check_parameters(ensemble: Any) -> None:
 
 def check_jobs(n_jobs: Any) -> None:
     """It is None, or a number that joblib takes."""
-    if n_jobs is not None and (not isinstance(n_jobs, int | np.integer) or n_jobs == 0):
-        raise ValueError(f"n_jobs={n_jobs!r} is neither None nor a whole number other than 0")
+    if n_jobs is not None and (not isinstance(n_jobs, int | np.integer) or n_jobs == 0 or abs(int(n_jobs)) >= 2**31):
+        raise ValueError(f"n_jobs={n_jobs!r} is neither None nor a number of jobs")
 
 
 def _check_estimators(ensemble: Any) -> None:

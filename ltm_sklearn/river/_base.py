@@ -151,7 +151,7 @@ class RiverEnsemble(Shown, base.Ensemble):
             return last.recalled(self._engine.experts, self._engine.score.n_outputs)
         issued = self._engine.issue(X, len(X), self._skin)
         issued.check()
-        if self.feedback == "bandit" and len(X) <= MOST_KEPT:
+        if issued.chances is not None and len(X) <= MOST_KEPT:
             self._last = Answered(self._engine.n_rounds, self._skin.last_rows(X, len(X)), issued)
         self._engine.failures.warn(issued.reports, stacklevel=3)
         return issued
