@@ -721,4 +721,4 @@ def test_killed_runs_resume_to_the_same_numbers(tmp_path):
     command = [sys.executable, "-P", script, "--kills", "4", "--segments", "2"]
     run = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert run.returncode == 0, run.stdout + run.stderr
-    assert "in all: 4 kills" in run.stdout
+    assert re.search(r"in all: (.*, )?4 kills", run.stdout)  # a run may come to its end before the first

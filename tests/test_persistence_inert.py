@@ -16,6 +16,7 @@ from ltm_sklearn.persistence import load, save
 from ltm_sklearn.persistence._archive import as_json, packed
 from ltm_sklearn.persistence._arrays import Shelf
 from ltm_sklearn.persistence._errors import BadFile, in_words
+from ltm_sklearn.persistence._file import _dump, _load
 from ltm_sklearn.persistence._schema import check_schema
 
 RAN = []
@@ -272,3 +273,8 @@ def test_a_state_of_pairs_is_no_way_around(tmp_path, name):
 def test_functions_that_no_model_holds_are_not_named(tmp_path, name):
     with pytest.raises(ValueError, match="no model needs"):
         load(crafted(tmp_path / "x.ltm", [["named", 0]], [name], 0))
+
+
+def test_a_class_may_be_an_attribute_that_is_no_method_of_arrays():
+    preprocessing = pytest.importorskip("river.preprocessing")
+    assert _load(_dump(preprocessing.Binarizer(dtype=int))).dtype is int

@@ -21,8 +21,8 @@ from ._plain import PARTS
 
 _CONTAINERS = frozenset(["list", "tuple", "set", "frozenset", "dict", "OrderedDict", "objects"])
 _LEAVES = frozenset(["array", "scalar", "bytes", "bytearray", "dtype", "numbers", "model", "member"])
-#: What one asks of arrays, tables and containers. An object that has such an attribute may be taken for one of these.
-_ASKED = {name for kind in (list, dict, set, str, np.ndarray) for name in dir(kind)}
+#: Methods of arrays, tables and containers. An object that has such an attribute may be taken for one of these.
+_ASKED = {name for kind in (list, dict, set, str, np.ndarray) for name in dir(kind) if callable(getattr(kind, name))}
 _ASKED |= {"to_dict", "to_list", "to_native", "to_numpy", "toarray", "todense"}
 _VERSIONS = ("_sklearn_version", "_ltm_sklearn_version")
 _MANY = 1000  #: keys
