@@ -116,6 +116,8 @@ def _map_here(function: Callable[..., Any], tasks: list[tuple[Any, ...]], n_jobs
     try:
         results: list[Any] = _side_by_side(errors, function, tasks, n_jobs)
     except Exception:  # a process has died, or something could not be sent: one of them is the reason
+        if in_threads(n_jobs):  # where neither is so, and some may have learned
+            raise
         results = [_alone(errors, function, task, n_jobs) for task in tasks]
     return results
 
