@@ -65,6 +65,9 @@ class Trace:
     all_were_asked: bool = True
 
     def __post_init__(self) -> None:
+        for name in ("names", "ends"):
+            if np.ndim(getattr(self, name)) != 1:
+                raise ValueError(f"{name}={getattr(self, name)!r} must be a list")
         n_records, n_experts = len(self.ends), len(self.names)
         if not n_records or not n_experts:
             raise ValueError(f"a trace needs records and experts; it has {n_records} and {n_experts}")

@@ -118,8 +118,8 @@ ENTRIES: dict[str, Entry] = {
     ),
 }
 
-# which is scikit-learn's own
-del ENTRIES["ltm_sklearn.ensemble.IncrementalPipeline"].calls["fit"]
+for inherited in ("fit", "predict"):  # which are scikit-learn's own
+    del ENTRIES["ltm_sklearn.ensemble.IncrementalPipeline"].calls[inherited]
 
 # Forecasts ----------------------------------------------------------------------------------------------------------
 

@@ -367,7 +367,7 @@ def test_the_log_is_plain_json_without_nan(tmp_path):
     assert np.isnan(read_log(path).now.uniform)
 
 
-def test_records_may_be_wanted_in_mid_run_whichever_series_comes_next():
+def test_records_that_are_wanted_in_mid_run_begin_with_the_next_fit():
     frames = pytest.importorskip("pandas")
 
     def of_shop(shop):
@@ -378,4 +378,7 @@ def test_records_may_be_wanted_in_mid_run_whichever_series_comes_next():
     for shop in "ab":
         mixture.partial_fit(*of_shop(shop))
     mixture.set_params(record=10).partial_fit(*of_shop("b"))
+    with pytest.raises(ValueError, match="record"):
+        mixture.trace(series="b")
+    mixture.fit(*of_shop("b"))
     assert len(mixture.trace(series="b").loss) == 10
