@@ -161,7 +161,10 @@ def attempts_within(
     finally:  # also if one of them exits, or there is an interrupt
         for expert, call in zip(experts, calls, strict=True):
             if call.given_up and call.began is not None:
-                call.trains, call.earlier, expert.late = expert.model, expert.late, call
+                before = expert.late
+                if before is not None:  # only the first can have learned: between two lessons there are but questions
+                    call.earlier = before.earlier or before
+                call.trains, expert.late = expert.model, call
     return [Failure(too_late(limit)) if call.given_up else call.result for call in calls]
 
 

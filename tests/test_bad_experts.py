@@ -524,18 +524,21 @@ def test_late_learner_sleeps_and_comes_back_with_what_it_has_learned(gate, n_job
         assert each.partial_fit(batch(10), batch(10)[:, 0]).named_estimators_.slow.n_learned_ == 6
 
 
-def test_late_prediction_does_not_cost_what_a_late_learner_has_learned(gate):
+def test_late_predictions_do_not_cost_what_a_late_learner_has_learned(gate):
     model = slow_ensemble()
     learn_slowly(model)
     gate.set()
     wait_for(model)
-    gate.clear()
     X = batch(6)
     X[:, 1] = -2.0
-    with pytest.warns(ExpertWarning, match="'slow' could not predict"):
-        model.predict(X)
-    gate.set()
-    wait_for(model)
+    for _ in range(3):
+        gate.clear()
+        with pytest.warns(ExpertWarning, match="'slow' could not predict"):
+            model.predict(X)
+        gate.set()
+        wait_for(model)
+    (slow, _) = model._engine.experts
+    assert slow.late.earlier.earlier is None  # no more is kept of them, however many there are
     model.partial_fit(batch(6), batch(6)[:, 0])
     assert model.named_estimators_.slow.n_learned_ == 7  # the late batch and this one
 
