@@ -7,10 +7,11 @@ import tracemalloc
 import numpy as np
 import pytest
 from pools import ANY_SIZE, assert_distribution, for_each
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.linear_model import LinearRegression, SGDRegressor
 from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import StandardScaler
+from stream_experts import Says
 
 from ltm_sklearn import ExpertMixture, LongTermMemoryClassifier, LongTermMemoryRegressor, _cells
 from ltm_sklearn.bandits import Exp3
@@ -107,26 +108,6 @@ def test_a_label_that_is_none_of_a_million_is_named_in_a_short_message():
         classifier().partial_fit(X[:1], [-1], classes=labels)
     assert len(str(error.value)) < 1000
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 300_000  # KiB
-
-
-class Says(ClassifierMixin, BaseEstimator):
-    """Always the same class."""
-
-    def __init__(self, at=0):
-        self.at = at
-
-    def fit(self, X, y):
-        return self.partial_fit(X, y, np.unique(y))
-
-    def partial_fit(self, X, y, classes=None):
-        if classes is not None:
-            self.classes_ = classes
-        return self
-
-    def predict_proba(self, X):
-        chances = np.zeros((len(X), len(self.classes_)))
-        chances[:, self.at] = 1.0
-        return chances
 
 
 @pytest.mark.parametrize("loss", ["auto", *CLASS_LOSSES])
