@@ -31,7 +31,18 @@ class Report:
         notes: Sequence[str],
         packages: Sequence[str] = (),
     ) -> None:
-        """Print a table, and write it to ``name.csv`` and ``name.md``; notes and provenance go below it."""
+        """Print a table, and save it."""
+        print(self.save(name, header, rows, notes, packages), flush=True)
+
+    def save(
+        self,
+        name: str,
+        header: Sequence[str],
+        rows: Sequence[Sequence[object]],
+        notes: Sequence[str],
+        packages: Sequence[str] = (),
+    ) -> str:
+        """Write a table to ``name.csv`` and ``name.md``; notes and provenance go below it. Returns the latter."""
         self.folder.mkdir(parents=True, exist_ok=True)
         with (self.folder / f"{name}.csv").open("w", newline="") as file:
             csv.writer(file).writerows([header, *rows])
@@ -39,7 +50,7 @@ class Report:
         text = "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
         text = "\n\n".join([text, *notes, f"Made by `{self.command}`.", provenance(*packages)]) + "\n"
         (self.folder / f"{name}.md").write_text(text)
-        print(text, flush=True)
+        return text
 
     def picture(self, name: str, figure: Any) -> None:
         """Write a figure of matplotlib to ``name.png``."""

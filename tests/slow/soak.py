@@ -1,7 +1,7 @@
 """Soak: ten million rounds of everything that has no end, and a million rows of the estimators.
 
-    python tests/slow/soak.py                                 # an hour of processor time
-    python tests/slow/soak.py --rounds 1000000 --rows 100000  # some ten minutes of it
+    python tests/slow/soak.py                                 # half an hour of processor time
+    python tests/slow/soak.py --rounds 1000000 --rows 100000  # some three minutes of it
     python tests/slow/soak.py --only River
 
 Each load runs in a process of its own, in 20 blocks of at least 10,000 rounds. A line a block says how much memory the
@@ -189,7 +189,7 @@ def save_table(name, runs, options):
     given = ["--rounds", str(options.rounds), "--rows", str(options.rows), "--seed", str(options.seed)]
     given += ["--only", *options.only] if options.only != [""] else []
     command = shlex.join(["python", "tests/slow/soak.py", *given])
-    Report(options.out, command).table(name, header, rows, notes, ("river", "pandas"))
+    Report(options.out, command).save(name, header, rows, notes, ("river", "pandas"))
 
 
 if __name__ == "__main__":
