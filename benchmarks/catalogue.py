@@ -151,7 +151,7 @@ BENCHMARKS = [
         "checkpoints",
         "checkpoints",
         "what checkpoints of a run cost",
-        "8 min",
+        "10 min",
         ("skops",),
         quick="--rows 200 --every 100 --repeats 1",
     ),

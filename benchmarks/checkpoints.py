@@ -52,7 +52,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rows", type=int, default=60_000)
     parser.add_argument("--batch", type=int, default=50)
     parser.add_argument("--every", type=int, nargs="+", default=[10_000], help="rows, besides the default")
-    parser.add_argument("--repeats", type=int, default=1)
+    parser.add_argument("--repeats", type=int, default=3)
 
 
 def run(report: Report, options: argparse.Namespace) -> None:
