@@ -30,7 +30,7 @@ def is_known(value: Any) -> bool:
 def is_number(value: Any) -> bool:
     """Whether a value is a finite number, of Python or of NumPy."""
     try:
-        return isinstance(value, Real) and math.isfinite(value)
+        return isinstance(value, Real) and not isinstance(value, np.timedelta64) and math.isfinite(value)
     except OverflowError:  # a whole number beyond all floats
         return False
 

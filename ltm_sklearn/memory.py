@@ -16,7 +16,7 @@ from ._accounts import Accounts
 from ._events import logger
 from ._models import Expert, Models
 from ._recent import Recent
-from .experts._validation import Floats, check_count, check_number
+from .experts._validation import Floats, check_count, check_flag, check_number
 
 __all__ = ["DriftDetector", "Snapshots"]
 
@@ -168,8 +168,7 @@ class Snapshots(BaseEstimator):
             check_count("every", self.every)
         check_count("max_size", self.max_size)
         check_number("merge", self.merge, 0.0, 1.0)
-        if not isinstance(self.restart, bool | np.bool_):
-            raise ValueError(f"restart={self.restart!r} must be True or False")
+        check_flag("restart", self.restart)
         interface = hasattr(self.on_drift, "drift_detected") and hasattr(self.on_drift, "update")
         is_detector = interface and not isinstance(self.on_drift, type)
         if not isinstance(self.on_drift, bool | np.bool_) and not is_detector:

@@ -113,6 +113,7 @@ ENTRIES["ltm_sklearn.bandits.LowerBoundAdversary"] = Entry(
         ),
         "play": lambda _, bad: bandits.LowerBoundAdversary(**GAME).play(bad(0)),
     },
+    errors=(MemoryError,),  # whoever asks for a billion rounds
 )
 
 # Losses --------------------------------------------------------------------------------------------

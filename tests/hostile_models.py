@@ -207,7 +207,9 @@ def _river(make: Any, labels: bool) -> Any:
     return model
 
 
-def river_entry(make: Any, labels: bool, *, batches: bool, extra: tuple[str, ...], errors: Any = ()) -> Entry:
+def river_entry(
+    make: Any, labels: bool, *, batches: bool, extra: tuple[str, ...], errors: Any = (), others: str = "(?!)"
+) -> Entry:
     target = True if labels else 1.0
     frame = pd.DataFrame(X, columns=["a", "b"])
 
@@ -237,7 +239,7 @@ def river_entry(make: Any, labels: bool, *, batches: bool, extra: tuple[str, ...
         calls["learn unknown id"] = lambda m, bad: m.learn_one(ROW, target, id=bad("c"))
     # Models of River diverge on what they are given; an ensemble lets them sleep, a selector or adapter says what they
     # say.
-    return Entry(partial(_river, make, labels), good, calls, errors=errors, nan="id" not in extra)
+    return Entry(partial(_river, make, labels), good, calls, errors=errors, nan="id" not in extra, others=others)
 
 
 def _framed(table: Any) -> Any:
@@ -277,6 +279,7 @@ ENTRIES |= {
         False,
         batches=True,
         extra=("w",),
+        others="under-/overflow occurred",  # of scikit-learn's gradient descent, in the midst of a batch
     ),
 }
 
@@ -348,7 +351,7 @@ ENTRIES |= {
         _sktime,
         lambda model: model.predict(),
         {"predict": lambda model, bad: model.predict(fh=bad(np.array([1, 2])))},
-        errors=(NotImplementedError, OverflowError),  # of sktime and pandas
+        errors=(NotImplementedError, OverflowError, MemoryError),  # of sktime and pandas
         keeps=False,  # sktime notes the horizon before it looks at it
     ),
     "ltm_sklearn.sktime.LongTermMemoryEnsemble": Entry(
@@ -372,7 +375,7 @@ ENTRIES |= {
             ),
             "parameters": lambda _, bad: (
                 prequential(
-                    bad(0) or SGDRegressor(random_state=0),
+                    bad(SGDRegressor(random_state=0)),
                     (X, NUMBERS),
                     batch_size=bad(3),
                     n_samples=bad(10),

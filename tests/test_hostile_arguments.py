@@ -10,19 +10,22 @@ from sklearn.naive_bayes import GaussianNB
 from stream_experts import Says
 
 from ltm_sklearn import ExpertMixture, LongTermMemoryClassifier, LongTermMemoryRegressor
-from ltm_sklearn.evaluation import prequential
+from ltm_sklearn.bandits import Exp3, LowerBoundAdversary, SlidingWindowUCB
+from ltm_sklearn.evaluation import crps, prequential
 from ltm_sklearn.evaluation.oracles import best_sequence
-from ltm_sklearn.experts import LongTermMemory
+from ltm_sklearn.experts import BestOfBothWorlds, LongTermMemory, SimpleReduction
 from ltm_sklearn.streams import Batches, Hyperplane, LinearRegression, linear_regressions, sea
 
 pytest.importorskip("river")
 pa = pytest.importorskip("pyarrow")
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
+pytest.importorskip("sktime")
 
 from river import linear_model, naive_bayes  # noqa: E402
 
 from ltm_sklearn import river  # noqa: E402
+from ltm_sklearn.sktime import LongTermMemoryEnsemble  # noqa: E402
 
 X = np.random.default_rng(0).normal(size=(10, 2))
 Y = X[:, 0]
@@ -204,3 +207,63 @@ def test_rows_of_a_list_that_are_no_table_are_an_error(row):
     model.partial_fit(X, Y > 0.0, classes=[False, True])  # in which nobody is asked yet
     with pytest.raises((TypeError, ValueError, RuntimeError)):
         model.partial_fit(X, Y > 0.0)
+
+
+@pytest.mark.parametrize("count", [np.array([1, 2]), pd.NA, "4"], ids=["array", "NA", "text"])
+def test_a_number_of_experts_that_is_none_is_named_when_there_is_a_pool_too(count):
+    with pytest.raises(ValueError, match="n_experts"):
+        LongTermMemory().update([0.0, 1.0]).weights(count)
+
+
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [
+        (lambda: SimpleReduction(bias=None).update([0.0, 1.0]), "bias"),
+        (lambda: BestOfBothWorlds(constants=np.array(["paper", "tight"])).update([0.0, 1.0]), "constants"),
+        (lambda: SlidingWindowUCB(exploration=None).run(np.zeros((5, 2))), "exploration"),
+        (lambda: LowerBoundAdversary(2**62, 2, 3).play(Exp3()), "n_rounds"),
+        (lambda: LowerBoundAdversary(10, 2, 3, random_state=-1).play(Exp3()), "random_state"),
+        (lambda: crps(Y, X, [0.1, 0.9], mean=Y), "mean"),
+        (lambda: Batches(pd.DataFrame(X), drop="a"), "drop"),
+        (lambda: Batches(pd.DataFrame(X), drop=3), "drop"),
+        (lambda: Batches(pd.DataFrame(X), as_frame=Y), "as_frame"),
+        (lambda: Batches(pd.DataFrame({"a": [0], "y": [1]}), target=["y"]), "column"),
+        (lambda: Batches(np.array(1.0)), "source"),
+        (lambda: ExpertMixture(loss=len).fit(X, Y), "loss"),
+        (lambda: LongTermMemoryEnsemble(pd.NA).update(X.T, Y), "n_estimators"),
+    ],
+)
+def test_what_is_no_such_parameter_is_named(make, name):
+    with pytest.raises(ValueError, match=name):
+        make()
+
+
+def test_horizons_and_segments_beyond_64_bits_are_numbers():
+    for algorithm in (SimpleReduction(horizon=10**30, n_segments=10**25), BestOfBothWorlds(horizon=10**60)):
+        np.testing.assert_allclose(algorithm.update([0.0, 1.0]).weights().sum(), 1.0)
+
+
+@pytest.mark.parametrize("kind", [river.BanditPolicy, river.ExpertPolicy])
+def test_policies_name_arms_and_rewards_that_are_none(kind):
+    policy = kind(seed=0)
+    policy.update(policy.pull(["a", "b"]), 1.0)
+    for arm in ([], np.array([1, 2]), np.nan, pd.NA):
+        with pytest.raises(ValueError, match="arm"):
+            policy.update(arm, 1.0)
+    with pytest.raises(ValueError, match="arm"):
+        policy.pull(["a", np.nan])
+    for reward in (np.array([1.0, 2.0]), np.array([]), np.inf):
+        with pytest.raises(ValueError, match="reward"):
+            policy.update("a", reward)
+    assert sorted(policy.ranking) == ["a", "b"]
+
+
+def test_adapters_name_weights_and_targets_that_are_none():
+    model = river.FromSklearnRegressor(SGDRegressor(random_state=0))
+    for weight in (pd.NA, np.array([1.0, 2.0]), "1", -1.0):
+        with pytest.raises(ValueError, match="weight"):
+            model.learn_one(ROW, 1.0, w=weight)
+    with pytest.raises(ValueError, match="target"):
+        model.learn_one(ROW, np.timedelta64(5, "ns"))
+    with pytest.raises(ValueError, match="y must be a sequence"):
+        model.learn_many(pd.DataFrame([ROW]), 1.0)

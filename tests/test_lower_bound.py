@@ -169,7 +169,7 @@ def test_random_state_reproduces():
         ({"n_arms": 1}, "n_arms=1 must be at least 2"),
         ({"n_arms": "a"}, "n_arms='a'"),
         ({"n_simulations": 0}, "n_simulations=0"),
-        ({"random_state": "a"}, "seed"),
+        ({"random_state": "a"}, "random_state"),
     ],
 )
 def test_wrong_parameters_are_named_and_the_bandit_stays_as_it_was(changed, message):

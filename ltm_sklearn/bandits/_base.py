@@ -9,11 +9,10 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
 
 from ..experts._base import State, leave, restrict, rule_is_changed
 from ..experts._validation import Floats, check_count
-from ._validation import Arms, check_arms, check_awake, check_probabilities, check_seen, check_table
+from ._validation import Arms, check_arms, check_awake, check_probabilities, check_seen, check_table, seed_of
 
 
 class Draw(NamedTuple):
@@ -273,13 +272,7 @@ class BanditAlgorithm(BaseEstimator, ABC):
 
     def _begin(self, n_arms: int) -> None:
         self._check_parameters()
-        seed = None
-        if self.random_state is not None:
-            try:
-                seed = int(check_random_state(self.random_state).randint(2**31))
-            except ValueError:
-                message = f"random_state={self.random_state!r} is neither None, a whole number nor a RandomState"
-                raise ValueError(message) from None
+        seed = seed_of(self.random_state)
         self.state_ = {**self._initial_state(n_arms), "rounds": 0}
         self.random_ = np.random.default_rng(seed)
         self.n_arms_ = n_arms

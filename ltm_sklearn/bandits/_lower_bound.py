@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import copy
+import sys
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
 
 from ..experts._validation import Floats, check_count
 from ._base import BanditAlgorithm
-from ._validation import Arms
+from ._validation import Arms, seed_of
 
 #: The arm that is good all the time, though not the best; its loss, and that of a better one.
 DECOY = 0
@@ -121,7 +121,7 @@ class LowerBoundAdversary(BaseEstimator):
         self._check_parameters()
         if not isinstance(bandit, BanditAlgorithm):
             raise ValueError(f"bandit={bandit!r} must be an instance of a subclass of BanditAlgorithm")
-        random = np.random.default_rng(int(check_random_state(self.random_state).randint(2**31)))
+        random = np.random.default_rng(seed_of(self.random_state))
         self._rehearse(bandit)
         bandit.run(np.empty((0, self.n_arms)))  # that there is something to copy
         losses = np.zeros((self.n_rounds, self.n_arms))
@@ -148,10 +148,12 @@ class LowerBoundAdversary(BaseEstimator):
 
     def _check_parameters(self) -> None:
         for name in ("n_rounds", "n_segments", "n_arms", "n_simulations"):
-            check_count(name, getattr(self, name))
+            check_count(name, getattr(self, name), high=sys.maxsize)
         for name in ("n_segments", "n_arms"):
             if getattr(self, name) < 2:
                 raise ValueError(f"{name}={getattr(self, name)!r} must be at least 2")
+        if self.n_rounds * self.n_arms > sys.maxsize // 8:
+            raise ValueError(f"n_rounds={self.n_rounds!r} with n_arms={self.n_arms!r} are more losses than a table has")
         if self.n_rounds < self.n_segments // 2:
             raise ValueError(f"n_rounds={self.n_rounds!r} must be at least half of n_segments={self.n_segments!r}")
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..experts._base import TINY, State
-from ..experts._validation import Floats, check_count, check_number
+from ..experts._validation import Floats, check_count, check_number, check_real
 from ._scaled import LARGEST_RATE, ScaledBandit, check_segments
 from ._validation import Arms
 
@@ -35,7 +35,7 @@ class _UpperConfidence(ScaledBandit):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_number("exploration", self.exploration, 0.0, LARGEST_RATE)
+        check_real("exploration", self.exploration, 0.0, LARGEST_RATE)
         check_segments(self.n_segments)
 
     def _assumed_changes(self) -> int:

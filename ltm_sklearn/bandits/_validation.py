@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_random_state
 
 from ..experts._validation import ROUNDING, Floats, as_floats
 
@@ -13,6 +14,17 @@ Arms = NDArray[np.intp]
 
 
 Range = tuple[float, float]
+
+
+def seed_of(random_state: Any) -> int | None:
+    """A number that is drawn from what a user gives for a source of random numbers; None for None."""
+    if random_state is None:
+        return None
+    try:
+        return int(check_random_state(random_state).randint(2**31))
+    except ValueError:
+        message = f"random_state={random_state!r} is neither None, a whole number nor a RandomState"
+        raise ValueError(message) from None
 
 
 def check_table(values: Any, name: str, n_arms: int | None, first_round: int, known: Range) -> Floats:

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._watcher import check_record, check_verbose
 from ..experts import ExpertAlgorithm
-from ..experts._validation import as_floats, check_count, check_number, check_option
+from ..experts._validation import as_floats, check_count, check_flag, check_number, check_option
 from ..losses import LOSSES
 from ._parameters import check_jobs
 
@@ -29,8 +29,7 @@ def check_mixture(mixture: Any) -> None:
     if not callable(mixture.loss):
         check_option("loss", mixture.loss, tuple(LOSSES))
     for name in ("gradient", "pooled", "shared", "bias"):
-        if not isinstance(getattr(mixture, name), bool | np.bool_):
-            raise ValueError(f"{name}={getattr(mixture, name)!r} must be True or False")
+        check_flag(name, getattr(mixture, name))
     if (
         isinstance(mixture.lag, bool)
         or not isinstance(mixture.lag, int | np.integer)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..experts._validation import Floats, as_floats, check_number
+from ..experts._validation import Floats, as_floats, check_flag, check_number
 from ._tables import check_forecasts
 
 
@@ -42,6 +42,7 @@ def crps(y: ArrayLike, quantile_forecasts: ArrayLike, levels: ArrayLike, *, mean
     >>> crps([10.0, 12.0], [[8.0, 10.0, 12.0], [9.0, 11.0, 13.0]], [0.1, 0.5, 0.9], mean=False)
     array([0.24, 0.64])
     """
+    check_flag("mean", mean)
     table, targets = check_forecasts(quantile_forecasts, y, "quantile_forecasts")
     if np.isnan(table).any():
         row, column = np.argwhere(np.isnan(table))[0]

@@ -154,7 +154,9 @@ class ExpertAlgorithm(BaseEstimator, ABC):
         ndarray of shape (n_experts,)
         """
         if self._has_started():
-            if n_experts is not None and n_experts != self.n_experts_:
+            if n_experts is not None:
+                check_count("n_experts", n_experts)
+            if n_experts not in (None, self.n_experts_):
                 raise ValueError(f"n_experts={n_experts!r}, but this algorithm runs over {self.n_experts_}")
             n_experts = self.n_experts_
         elif n_experts is None:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from ._base import State, instantaneous_regret, normalise, over_experts, softmax
 from ._sharing import WEIGHT_FLOOR, Sharing
-from ._validation import Floats, check_count, check_option
+from ._validation import Floats, check_count, check_flag, check_option
 
 # 1/d = Σ_m step·e^{u_m} exp(-d e^{u_m}) with u_m on a grid, to 2 % for d = 1 … 1e9: a few geometric traces stand for
 # the decaying past at constant cost.
@@ -82,8 +82,7 @@ class MixingPastPosteriors(Sharing):
         check_option("past", self.past, ("uniform", "decaying"))
         check_count("n_segments", self.n_segments)
         check_count("n_distinct", self.n_distinct, self.n_segments)
-        if not isinstance(self.doubling, bool | np.bool):
-            raise ValueError(f"doubling={self.doubling!r} must be True or False")
+        check_flag("doubling", self.doubling)
         if self.doubling and (self.past != "uniform" or self.rate is not None):
             raise ValueError("doubling=True sets its own rate and mixes the uniform past: leave rate and past alone")
 

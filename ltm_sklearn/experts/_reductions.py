@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from ._base import ExpertAlgorithm, State, check_plugin, join, leave, restrict
 from ._exponential import Hedge, Prod
 from ._sharing import FixedShare
-from ._validation import Floats, check_count, check_horizon, check_number, check_option
+from ._validation import Floats, check_count, check_horizon, check_number, check_option, check_real
 
 ASLEEP, AWAKE = 0, 1
 
@@ -206,7 +206,7 @@ class SimpleReduction(LearnedConfidence):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_number("rate", self.rate, 0.0, 0.2, low_open=True)
-        check_number("bias", self.bias, 0.0, 5.0)
+        check_real("bias", self.bias, 0.0, 5.0)
         check_count("n_segments", self.n_segments)
         check_count("n_distinct", self.n_distinct, self.n_segments)
 
@@ -219,15 +219,16 @@ class SimpleReduction(LearnedConfidence):
             return np.array([float(self.rate)])
         if horizon is None:
             return np.array([0.2])
-        complexity = self.n_segments * np.log(horizon) + self.n_distinct * np.log(n_experts)
-        return np.clip([np.sqrt(complexity / horizon)], 1.0 / horizon, 0.2)  # K = T = 1 would give 0
+        n_rounds = float(horizon)  # NumPy takes no whole numbers beyond 64 bits
+        complexity = float(self.n_segments) * np.log(n_rounds) + float(self.n_distinct) * np.log(n_experts)
+        return np.clip([np.sqrt(complexity / n_rounds)], 1.0 / n_rounds, 0.2)  # K = T = 1 would give 0
 
     def _ranges(self) -> tuple[float, float]:
-        return 2.0, 2.0 + self.bias / 5.0
+        return 2.0, 2.0 + float(self.bias) / 5.0
 
     def _losses(self, regret: Floats, confidence: Floats, rates: Floats) -> tuple[Floats, Floats]:
         regret = 2.0 * regret
-        return -confidence * regret, self.bias * rates - regret
+        return -confidence * regret, float(self.bias) * rates - regret
 
 
 @dataclass(frozen=True)
@@ -314,7 +315,7 @@ class BestOfBothWorlds(LearnedConfidence):
         )
 
     def _rates(self, n_experts: int, horizon: int | None) -> Floats:
-        root = np.sqrt(horizon or _ASSUMED_HORIZON)
+        root = np.sqrt(float(horizon or _ASSUMED_HORIZON))
         largest = CONSTANTS[self.constants].largest_rate
         n_rates = max(1, int(np.floor(np.log2(largest * root))) + 1)
         if self.constants == "paper":

@@ -102,8 +102,18 @@ def check_prior(prior: ArrayLike | None, n_experts: int) -> Floats:
 
 def check_option(name: str, value: Any, options: tuple[Any, ...]) -> None:
     """An option is one of a few values."""
-    if isinstance(value, bool) or value not in options:
+    try:
+        is_known = not isinstance(value, bool) and bool(value in options)
+    except (TypeError, ValueError):  # an array, say, compares item by item
+        is_known = False
+    if not is_known:
         raise ValueError(f"{name}={value!r} is not one of {', '.join(map(repr, options))}")
+
+
+def check_flag(name: str, value: Any) -> None:
+    """True or False."""
+    if not isinstance(value, bool | np.bool):
+        raise ValueError(f"{name}={value!r} must be True or False")
 
 
 def check_number(

@@ -19,7 +19,10 @@ ABSURD = 1e100
 
 def checked(loss: Callable[..., Any], y: Any, predictions: Floats, name: str = "loss") -> Floats:
     """What a function returns, if it is one number a row."""
-    values = np.asarray(loss(y, predictions), dtype=np.float64)
+    try:
+        values = np.asarray(loss(y, predictions), dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} has failed, or has returned no numbers: {error}") from error
     if values.shape != y.shape:
         raise ValueError(f"{name} must return one value a row, shape {y.shape}; got shape {values.shape}")
     if np.isnan(values).any():  # which would pass for an expert that sleeps

@@ -27,7 +27,8 @@ class FromSklearnClassifier(InBatches, base.MiniBatchClassifier):
 
     `learn_one` gathers rows, and the estimator is trained when there are `batch_size` of them, as a `partial_fit` of
     one row takes almost as long as that of many. `learn_many` takes a frame as a batch. An estimator that has no
-    `partial_fit` is fitted on a `ltm_sklearn.ensemble.SlidingWindow`. A batch that it refuses is given up.
+    `partial_fit` is fitted on a `ltm_sklearn.ensemble.SlidingWindow`. A batch that it refuses is
+    given up, but for what it had learned of it by then.
 
     The features are those of the first batch, in the order of their names, and later rows are matched by name. A
     feature that is missing counts 0; one that is new is passed over, as an estimator cannot grow.

@@ -48,8 +48,8 @@ class InBatches(base.Estimator):
         """Hear of targets as they come, before they are trained on."""
 
     def _take_in(self, x: Row, y: Any, w: float) -> None:
-        if w != 1.0:
-            checked_weights(w, 1)
+        if type(w) is not float or w != 1.0:
+            w = float(checked_weights(w, 1)[0])
         self._check_targets([y])
         self._features.check(x)
         if w > 0.0:
@@ -67,7 +67,7 @@ class InBatches(base.Estimator):
             self._features = features
 
     def _take_in_many(self, X: Any, y: Any, w: Any) -> None:
-        frame, y = dataframe.into_frame(X), listed(y)
+        frame, y = dataframe.into_frame(X), listed(y, "y")
         if len(y) != len(frame):
             raise ValueError(f"there are {len(frame)} rows and {len(y)} targets")
         weights = checked_weights(w, len(y))

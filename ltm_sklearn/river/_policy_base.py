@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from river import bandit, metrics, stats, utils
 
+from .._values import check_hashable, is_known
 from ..ensemble._validation import floats_suffice
 from ..experts._validation import Floats
 from ..losses._own import bounded
@@ -86,6 +87,7 @@ class PolicyByWeight(bandit.base.Policy):
         arms = list(arm_ids)
         if not arms:
             raise ValueError("there are no arms to pull")
+        _check_arms(arms)
         for arm in arms:
             if arm not in self._arms:
                 self._meet()
@@ -100,6 +102,7 @@ class PolicyByWeight(bandit.base.Policy):
 
         That of an arm which was not drawn, as in the burn-in, changes no weights.
         """
+        _check_arms([arm_id])
         with floats_suffice("the reward"):
             reward = self._reward(*reward_args, **reward_kwargs)
         losses = bounded(np.array([-reward]))
@@ -178,9 +181,17 @@ class PolicyByWeight(bandit.base.Policy):
         reward = reward_args[0]
         if self._has_metric:
             reward = of_row.get() if of_row.bigger_is_better else -of_row.get()
-        if not np.isfinite(reward):
+        if np.ndim(reward) or not np.isfinite(reward):
             raise ValueError(f"the reward is {reward!r}")
         return float(reward)
+
+
+def _check_arms(arms: list[Any]) -> None:
+    """Raise a ValueError that names one that would not be found again."""
+    check_hashable(arms, "the arm")
+    for arm in arms:
+        if arm is not None and not is_known(arm):
+            raise ValueError(f"the arm is {arm!r}, which does not equal itself")
 
 
 def _without_ends(losses: list[float]) -> SeenRange | None:

@@ -74,6 +74,7 @@ class LongTermMemoryEnsemble(BaseEstimator):
             NaN where a forecaster has none.
         y_true : array-like of shape (n_times,)
         """
+        check_count("n_estimators", self.n_estimators)
         forecasts, values = as_floats(y_pred, "y_pred"), as_floats(y_true, "y_true")
         if values.ndim != 1:
             raise ValueError(f"y_true must have one value for each time; it has shape {values.shape}")

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils import _safe_indexing
 
-from .._values import is_known
-from ..experts._validation import check_count
+from .._rows import listed
+from .._values import check_hashable, is_known
+from ..experts._validation import check_count, check_flag
 from ._batches import Batch, as_frames, import_extra, rebatched
 from ._sources import Pairs
 
@@ -59,8 +60,13 @@ class Batches:
         dtype: Any = None,
     ) -> None:
         check_count("batch_size", batch_size)
+        check_flag("as_frame", as_frame)
+        if isinstance(drop, str):
+            raise ValueError(f"drop={drop!r} must be a sequence of names")
+        dropped = listed(drop, "drop")
+        check_hashable([target, *dropped], "column")
         self.source, self.target, self.batch_size = source, target, batch_size
-        self.drop, self.as_frame, self.dtype = list(drop), as_frame, dtype
+        self.drop, self.as_frame, self.dtype = dropped, as_frame, dtype
         self._read = self._reader()
         if (target is None) != (self._read == self._of_pairs):
             raise ValueError("target names the column to predict: a table needs it, pairs (x, y) have theirs apart")
@@ -87,7 +93,7 @@ class Batches:
             return self._of_arrow
         if hasattr(self.source, "columns"):
             return self._of_frame
-        if isinstance(self.source, Iterable):
+        if isinstance(self.source, Iterable) and getattr(self.source, "shape", None) != ():
             self._pairs = Pairs(self.source, "source")
             return self._of_pairs
         raise ValueError(f"source={self.source!r} is neither a file, a frame, an Arrow table nor pairs (x, y)")
@@ -145,7 +151,7 @@ class Batches:
         columns = list(frame.columns)
         if len({*columns}) < len(columns):
             raise ValueError(f"columns must have different names; there are {columns}")
-        unknown = [name for name in [self.target, *self.drop] if name not in columns]
+        unknown = [name for name in [self.target, *self.drop] if name not in {*columns}]
         if unknown:
             raise ValueError(f"there are no columns {unknown}: there are {columns}")
         names = [name for name in columns if name != self.target and name not in self.drop]

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import faulthandler
+import resource
 import sys
 import time
 import traceback
@@ -28,6 +29,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 ENTRIES = OF_NUMBERS | OF_MODELS
+MEMORY = 8 << 30  #: bytes that may be asked for, lest the machine ends the run: beyond it there is a MemoryError
 HANGS = 120  #: seconds after which a single input counts as a hang: the stack is shown, and the run ends
 
 
@@ -98,6 +100,7 @@ def told(error: Exception, done: list[str]) -> str:
 
 def main() -> int:
     args = options()
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     ways = [(name, call) for name, entry in ENTRIES.items() for call in entry.calls if args.only in f"{name} {call}"]
     if args.list:
         print(*(f"{name} {call}" for name, call in ways), sep="\n")
