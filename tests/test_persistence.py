@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from random import Random
 from statistics import NormalDist
+from typing import NamedTuple
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -19,12 +20,20 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from runs import LABELS, N_ROWS, RUNS, X, played
+from sklearn import config_context
 from sklearn.base import BaseEstimator
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
+from sklearn.feature_selection import SelectKBest, f_classif
+from sklearn.gaussian_process import GaussianProcessClassifier
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
 
 from ltm_sklearn import LongTermMemoryClassifier, bandits, experts
 from ltm_sklearn.ensemble import FromRiverClassifier, SlidingWindow
@@ -104,6 +113,49 @@ def test_models_of_scikit_learn_are_loaded_without_more_being_trusted(estimator)
     for each in (window, loaded):
         each.partial_fit(X[HALF:], LABELS[HALF:])
     assert np.array_equal(loaded.predict_proba(X), window.predict_proba(X))
+
+
+@pytest.mark.parametrize(
+    ("estimator", "rows"),
+    [
+        (make_pipeline(SimpleImputer(), DecisionTreeClassifier(random_state=0)), X),
+        (make_pipeline(SelectKBest(f_classif, k=1), LogisticRegression()), X),
+        (CalibratedClassifierCV(GaussianNB()), X),
+        (GaussianProcessClassifier(), X),
+        (KNeighborsClassifier(), sp.csr_array(X)),
+        (SVC(), sp.csr_matrix(X)),
+    ],
+    ids=lambda each: type(each).__name__,
+)
+def test_what_estimators_of_scikit_learn_have_inside_is_trusted(estimator, rows):
+    loaded = again(estimator.fit(rows, LABELS))
+    assert np.array_equal(loaded.predict(rows), estimator.predict(rows))
+
+
+def test_what_experts_ask_of_metadata_comes_back():
+    with config_context(enable_metadata_routing=True):
+        asking = GaussianNB().set_partial_fit_request(sample_weight=True)
+        model = LongTermMemoryClassifier([("bayes", asking)]).set_partial_fit_request(sample_weight=True)
+        for each in (model, model.fit(X, LABELS)):
+            found = again(each)
+            assert repr(found.get_metadata_routing()) == repr(model.get_metadata_routing())
+        assert np.array_equal(found.predict_proba(X), model.predict_proba(X))
+
+
+def test_counts_in_a_table_come_back_and_what_would_not_be_loaded_is_not_written():
+    frame = pd.DataFrame({"words": [Counter("abca"), Counter("b")], "last": [deque([1], 2), deque()]})
+    found = again({"frame": frame})["frame"]
+    assert found.map(repr).equals(frame.map(repr))
+    with pytest.raises(ValueError, match=r"Hedge, is in a table"):
+        _dump({"frame": pd.DataFrame({"models": [Hedge()]})})
+
+
+def test_many_small_objects_may_share_a_large_one():
+    shared = [float(at) for at in range(2000)]
+    found = again([partial(int, shared) for _ in range(100)])
+    assert found[0].args[0] is found[-1].args[0]
+    found = _load(_dump([Pair(at, shared) for at in range(100)]), trusted=OWN)
+    assert found[0].second is found[-1].second
 
 
 def test_frames_that_are_kept_are_loaded():
@@ -324,7 +376,14 @@ class Calling(dict):
         return len(self)
 
 
-OWN = [f"{__name__}.{kind.__qualname__}" for kind in (Phase, Holder, Calling)]
+class Pair(NamedTuple):
+    """Two things."""
+
+    first: int
+    second: list
+
+
+OWN = [f"{__name__}.{kind.__qualname__}" for kind in (Phase, Holder, Calling, Pair)]
 
 
 def held_again(value):

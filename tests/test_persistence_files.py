@@ -14,7 +14,7 @@ import pytest
 from runs import LABELS, X
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.naive_bayes import GaussianNB
-from sklearn.preprocessing import FunctionTransformer
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from ltm_sklearn import LongTermMemoryClassifier, LongTermMemoryRegressor
 from ltm_sklearn.experts import Hedge
@@ -422,6 +422,29 @@ def test_pickle_warns_when_written_and_is_loaded_when_allowed(path):
     assert np.array_equal(load(path, allow_pickle=True).predict_proba(X), model.predict_proba(X))
 
 
+class Sharing:
+    """A model of one's own that scales as another one has learned."""
+
+    def __init__(self, scaler):
+        self.scaler = scaler
+
+
+@pytest.mark.filterwarnings("ignore::ltm_sklearn.persistence._models.TrustWarning")
+def test_what_a_pickled_model_shares_with_one_that_is_not_stays_one(path):
+    scaler = pytest.importorskip("river.preprocessing").StandardScaler()  # which is written as plain values
+    save({"scaler": scaler, "model": Sharing(scaler), "bayes": GaussianNB()}, path, models="pickle")
+    found = load(path, allow_pickle=True)
+    assert found["model"].scaler is found["scaler"]
+
+
+def test_a_method_of_another_library_is_named_and_bound_once_it_is_trusted(path):
+    save(FunctionTransformer(StandardScaler().fit(X).transform), path)
+    name = "sklearn.preprocessing._data.StandardScaler"
+    with pytest.raises(ValueError, match=rf"{name}\.transform: look at it, and name it in trusted="):
+        load(path)
+    assert load(path, trusted=[name]).func.__self__.mean_.shape == (X.shape[1],)
+
+
 def test_without_models_of_others_neither_skops_nor_pickle_is_needed(path, monkeypatch):
     monkeypatch.setitem(sys.modules, "skops.io", None)
     for models in ("skops", "pickle"):
@@ -446,6 +469,14 @@ def test_another_version_of_river_is_warned_of(path, monkeypatch):
     save(naive_bayes.GaussianNB(), path)
     monkeypatch.setattr(file_module, "version", lambda name: "99.0")
     with pytest.warns(UserWarning, match=r"here is 99\.0"):
+        load(path)
+
+
+def test_another_version_of_this_package_is_warned_of_whatever_the_file_has(path, monkeypatch):
+    monkeypatch.setattr(file_module, "__version__", "0.0.1")
+    save(Hedge(), path)
+    monkeypatch.undo()
+    with pytest.warns(UserWarning, match=r"written with ltm_sklearn 0\.0\.1, and here is"):
         load(path)
 
 
@@ -595,9 +626,11 @@ def test_a_manifest_whose_versions_are_no_texts_is_refused(path, versions):
 
 def test_trusted_is_a_list(path):
     save(Hedge(), path)
-    for trusted in ("mine.Model", Hedge):
+    for trusted in ("mine.Model", Hedge, None):
         with pytest.raises(ValueError, match="must be a list"):
             load(path, trusted=trusted)
+    with pytest.raises(ValueError, match="trusted= has 3"):
+        load(path, trusted=[3])
 
 
 @pytest.mark.parametrize("letter", ["x", "ü"])

@@ -162,7 +162,7 @@ def test_what_calls_for_others_is_not_named(tmp_path, name):
 def test_methods_that_call_for_others_are_not_bound_and_their_class_is_loaded(tmp_path):
     name = "ltm_sklearn.distributed._on_worker:OnWorker"
     nodes = [["object", 0, {"estimator": None, "workers": None}], ["method", [0], "predict"]]
-    with pytest.raises(ValueError, match="has no method 'predict'"):
+    with pytest.raises(ValueError, match=r"OnWorker\.predict: look at it"):
         load(crafted(tmp_path / "x.ltm", nodes, [name], 1))
     assert type(load(crafted(tmp_path / "x.ltm", nodes, [name], 0))).__name__ == "OnWorker"
 
@@ -170,7 +170,7 @@ def test_methods_that_call_for_others_are_not_bound_and_their_class_is_loaded(tm
 def test_methods_that_open_pickles_are_not_bound(tmp_path):
     pytest.importorskip("sktime")
     nodes = [["named", 0], ["method", [0], "load_from_serial"]]
-    with pytest.raises(ValueError, match="has no method 'load_from_serial'"):
+    with pytest.raises(ValueError, match=r"load_from_serial: look at it"):
         load(crafted(tmp_path / "x.ltm", nodes, ["sktime.forecasting.naive._naive:NaiveForecaster"], 1))
 
 

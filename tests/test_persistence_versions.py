@@ -33,6 +33,9 @@ def written_with(path):
         return json.loads(archive.read("manifest.json"))["versions"]
 
 
+pytestmark = pytest.mark.filterwarnings("ignore:the file was written with ltm_sklearn:UserWarning")
+
+
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_a_file_of_an_earlier_version_goes_on_to_its_numbers(path):
     of_models = {name for name in ("scikit-learn", "river", "sktime") if written_with(path).get(name, "") != ""}

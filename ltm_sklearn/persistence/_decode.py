@@ -232,7 +232,8 @@ class Decoder:
             return numbers if node[1] == "list" else tuple(numbers)
         if kind == "made":
             parts = self._values(node[2:])
-            self._effort.spend_on(parts)
+            if node[1] != "partial":  # which copies nothing
+                self._effort.spend_on(parts)
             return MADE[node[1]](*parts)
         if kind == "named":
             return self._things[node[1]]
@@ -253,7 +254,8 @@ class Decoder:
         return made
 
     def _new(self, kind: str, cls: Any, args: list[Any]) -> Any:
-        self._effort.spend_on(args)
+        if not issubclass(cls, tuple):  # those of named fields copy nothing
+            self._effort.spend_on(args)
         check_new(cls, args)
         return cls(*args) if kind == "called" else cls.__new__(cls, *args)
 
@@ -265,8 +267,11 @@ class Decoder:
             if found is not None:
                 break
         function = found.__func__ if isinstance(found, classmethod) and holder is owner else found
-        if not isinstance(function, FunctionType) or not may_be_bound(function, self._trusted):
+        if not isinstance(function, FunctionType):
             raise BadFile(f"{holder.__qualname__} has no method {name!r}")
+        if not may_be_bound(function, self._trusted):
+            told = f"{function.__module__}.{function.__qualname__}"
+            raise BadFile(f"it has the method {told}: look at it, and name it in trusted=")
         return MethodType(function, owner)
 
 

@@ -25,7 +25,8 @@ from ._arrays import Shelf, is_plain
 from ._errors import BadFile
 from ._exact import kept_by_skops
 from ._frames import parts_of
-from ._inert import check_attributes
+from ._inert import asked, check_attributes
+from ._models import met_by_pickle
 from ._names import CALLED, PACKAGES, has_shell, is_known, name_of
 from ._plain import PARTS
 
@@ -141,13 +142,18 @@ class Encoder:
         return self.names.setdefault(name, len(self.names))
 
     def shared(self) -> set[int]:
-        """Identities of models that skops would write, and that share an object that may change with what it does not.
+        """Identities of models that others would write, and that share an object that may change with what they do not.
 
         It would become two.
         """
         others = {id(thing) for thing in self._objects if not isinstance(thing, _UNCHANGED)}
         others -= {id(model) for model in self.models}
-        return {id(model) for model, held in zip(self.models, self._held, strict=True) if not others.isdisjoint(held)}
+        if not self._by_pickle:
+            pairs = zip(self.models, self._held, strict=True)
+            return {id(model) for model, held in pairs if not others.isdisjoint(held)}
+        if others.isdisjoint(met_by_pickle(self.models)):  # as almost always: one pass will do
+            return set()
+        return {id(model) for model in self.models if not others.isdisjoint(met_by_pickle(model))}
 
     def check_cycles(self) -> None:
         """Raise an error if an object that is made in one go, as a tuple, is a part of itself."""
@@ -169,6 +175,13 @@ class Encoder:
                 if missing:
                     self._at = missing[0]
                     raise ValueError(f"{self._told()} is a part of itself, and cannot be written")
+
+    def check_asked(self) -> None:
+        """Raise an error if it would not be loaded, as what is made of plain values has others in it."""
+        at = asked(self.nodes, children)
+        if at is not None:
+            self._at = at
+            raise ValueError(f"{self._told()} is in a table or the like, where only plain values are written")
 
     def _told(self) -> str:
         return f"{self.path(self._at)}, a {type(self._objects[self._at]).__name__},"
@@ -225,6 +238,8 @@ class Encoder:
             node = self._object(thing)
             if node is not None:
                 return node
+        if self._by_pickle and id(thing) in self._plainly:
+            raise ValueError(f"{self._told()} shares objects with other parts, which pickle would make two of")
         if held is None or id(thing) in self._plainly:
             raise ValueError(f'{self._told()} cannot be written so that it comes back the same; models="pickle" may do')
         self.models.append(thing)
@@ -269,7 +284,7 @@ def children(node: list[Any]) -> Iterator[int]:
     elif kind in ("built", "called"):
         values = [*node[2], *node[3], *node[4], node[5]]
     else:
-        values = node[1:] if kind in _WITH_PARTS else ()
+        values = node[2 if kind == "objects" else 1 :] if kind in _WITH_PARTS else ()  # a shape looks like a number
     for value in values:
         if isinstance(value, list) and len(value) == 1 and type(value[0]) is int:
             yield value[0]

@@ -27,17 +27,26 @@ _NOT_BY_SKOPS = (*PACKAGES, "pandas", "polars", "pyarrow")
 
 
 def kept_by_skops(root: Any) -> dict[int, Any] | None:
-    """All that an object holds, by identity; None if it has what skops does not keep, as objects of ours or River."""
-    left, seen = [root], {id(root): root}
+    """All that an object holds, by identity; None if it has what skops does not keep, as objects of ours or River.
+
+    Nor does it keep what is a part of itself.
+    """
+    left, above = [root], set[int]()
+    seen: dict[int, Any] = {}  # by which they live on, and nothing else has their ids
     while left:
-        thing = left.pop()
+        thing = left[-1]
+        if id(thing) in seen:
+            above.discard(id(left.pop()))  # all that it holds was looked at
+            continue
         held = _held(thing)
         if held is None:
             return None
-        for part in held:
-            if type(part) not in _SCALARS and id(part) not in seen:
-                seen[id(part)] = part  # by which it lives on, and nothing else has its id
-                left.append(part)
+        seen[id(thing)] = thing
+        above.add(id(thing))
+        parts = [part for part in held if type(part) not in _SCALARS]
+        if any(id(part) in above for part in parts):
+            return None
+        left += [part for part in parts if id(part) not in seen]
     return seen
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from ._errors import BadFile
 from ._plain import PARTS
 
-_CONTAINERS = frozenset(["list", "tuple", "set", "frozenset", "dict", "OrderedDict", "objects"])
+_CONTAINERS = frozenset(["list", "tuple", "set", "frozenset", "deque", "dict", "OrderedDict", "Counter", "objects"])
 _LEAVES = frozenset(["array", "scalar", "bytes", "bytearray", "dtype", "numbers", "model", "member"])
 #: Methods of arrays, tables and containers. An object that has such an attribute may be taken for one of these.
 _ASKED = {name for kind in (list, dict, set, str, np.ndarray) for name in dir(kind) if callable(getattr(kind, name))}
@@ -34,13 +34,20 @@ def check_asked(nodes: list[Any], children: Callable[[Any], Iterable[int]]) -> N
 
     Of a partial function's arguments only the tuple and the dictionary are asked.
     """
-    is_plain = [False] * len(nodes)
     for node in nodes:
         if node[0] == "made" and node[1] == "partial":
             parts = [nodes[value[0]][0] for value in node[3:] if isinstance(value, list) and type(value[0]) is int]
             if parts != ["tuple", "dict"]:
                 raise BadFile("a partial function is described wrongly")
-        elif node[0] in ("made", "called"):
+    if asked(nodes, children) is not None:
+        raise BadFile("a table or the like is made of other things than plain values")
+
+
+def asked(nodes: list[Any], children: Callable[[Any], Iterable[int]]) -> int | None:
+    """The first node that is asked for methods, and is no plain value; None if there is none."""
+    is_plain = [False] * len(nodes)
+    for node in nodes:
+        if node[0] in ("made", "called") and node[1] != "partial":
             left = [*children(node)]
             while left:
                 at = left.pop()
@@ -51,7 +58,8 @@ def check_asked(nodes: list[Any], children: Callable[[Any], Iterable[int]]) -> N
                 if part[0] in _CONTAINERS or (part[0] == "made" and part[1] != "partial"):
                     left += children(part)
                 elif part[0] not in _LEAVES:
-                    raise BadFile(f"a {node[1]} is made of other things than plain values")
+                    return at
+    return None
 
 
 #: What is made of a file's parts may take so many times the room of these; what was saved takes a few times of it.

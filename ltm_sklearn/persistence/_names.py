@@ -70,6 +70,9 @@ _PYTHONS = (
 OF_PYTHON: dict[str, Any] = {f"{thing.__module__}:{thing.__qualname__}": thing for thing in _PYTHONS}
 OF_PYTHON["builtins:str.lower"] = str.lower
 
+#: Of scikit-learn, what is no estimator and in them: which metadata they ask for.
+_OF_SKLEARN = tuple(f"sklearn.utils._metadata_requests:{name}" for name in ("MetadataRequest", "MethodMetadataRequest"))
+
 #: Objects of these are made by a call, as they have no other way. None does more than to take its values.
 CALLED = frozenset(
     [
@@ -104,7 +107,7 @@ def name_of(thing: Any) -> str | None:
 
 def is_known(name: str) -> bool:
     """Whether a name is in one of the packages, or one of Python's that occur as values."""
-    return name in OF_PYTHON or name.partition(":")[0].partition(".")[0] in PACKAGES
+    return name in OF_PYTHON or name in _OF_SKLEARN or name.partition(":")[0].partition(".")[0] in PACKAGES
 
 
 def untrusted(names: Iterable[str], trusted: Collection[str]) -> set[str]:

@@ -8,6 +8,7 @@ from datetime import date, datetime, time, timedelta, timezone, tzinfo
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from statistics import NormalDist
 from typing import Any
@@ -134,6 +135,12 @@ def _sparse(kind: Any) -> Callable[..., Any]:
     return taking(make, np.ndarray, np.ndarray, np.ndarray, tuple)
 
 
+def _itemgetter(*items: Any) -> Any:
+    if {*map(type, items)} - {str, int}:
+        raise BadFile("items are known by text and whole numbers")
+    return itemgetter(*items)
+
+
 #: By the name in a file: the type, the values that one is made of, and how.
 _TABLE: dict[str, tuple[type, Callable[[Any], tuple[Any, ...]], Callable[..., Any]]] = {
     "complex": (complex, lambda z: (z.real, z.imag), taking(complex, float, float)),
@@ -162,6 +169,7 @@ _TABLE: dict[str, tuple[type, Callable[[Any], tuple[Any, ...]], Callable[..., An
     "csr matrix": (sp.csr_matrix, _sparse_parts, _sparse(sp.csr_matrix)),
     "csc array": (sp.csc_array, _sparse_parts, _sparse(sp.csc_array)),
     "csc matrix": (sp.csc_matrix, _sparse_parts, _sparse(sp.csc_matrix)),
+    "itemgetter": (itemgetter, lambda get: get.__reduce__()[1], _itemgetter),
     "partial": (partial, lambda p: (p.func, p.args, p.keywords), lambda func, args, kw: partial(func, *args, **kw)),
 }
 
