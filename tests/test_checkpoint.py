@@ -24,13 +24,16 @@ from sklearn.preprocessing import FunctionTransformer
 from ltm_sklearn import ExpertMixture, LongTermMemoryClassifier, Snapshots, river
 from ltm_sklearn.bandits import LongTermMemoryBandit
 from ltm_sklearn.evaluation import prequential
+from ltm_sklearn.evaluation._resuming import concepts_checksum
 from ltm_sklearn.evaluation._run import Run
 from ltm_sklearn.experts import Hedge, LongTermMemory
-from ltm_sklearn.persistence import Checkpoint, CheckpointWarning, _checkpoint, _folder
+from ltm_sklearn.persistence import Checkpoint, CheckpointWarning, _checkpoint, _folder, save
 from ltm_sklearn.persistence._file import _dump
 from ltm_sklearn.persistence._models import TrustWarning
 from ltm_sklearn.persistence._setting import differences, setting_of
+from ltm_sklearn.persistence._writing import part_in
 from ltm_sklearn.streams import stagger
+from ltm_sklearn.streams._batches import Batch
 
 N_ROWS = 120
 LOSSES = np.random.default_rng(0).random((N_ROWS, 3))
@@ -265,6 +268,24 @@ def test_sets_are_compared_in_whatever_order_they_stand():
     assert setting_of({"b", "a", 1}) == setting_of({1, "a", "b"}) == {"model": "builtins.set of 3: 'a' 'b' 1"}
 
 
+def in_itself(*before):
+    parts = [*before]
+    parts.append(parts)
+    return parts
+
+
+def test_what_is_in_itself_is_compared_and_saved(tmp_path):
+    assert not differences(setting_of(in_itself(1)), setting_of(in_itself(1)))
+    assert differences(setting_of(in_itself(1)), setting_of(in_itself(2)))
+    assert differences(setting_of([[1, in_itself(1)]]), setting_of([in_itself(1)]))
+    table = np.empty(1, dtype=object)
+    table[0] = table
+    assert differences(setting_of(table), setting_of(np.array([None])))
+    for _ in range(2):
+        model, _ = Checkpoint(tmp_path).resume({"parts": in_itself(1)})
+        assert model["parts"][1] is model["parts"]
+
+
 def test_a_loop_that_did_not_ask_where_to_begin_is_told_so(tmp_path):
     with pytest.raises(RuntimeError, match="resume"):
         Checkpoint(tmp_path).step(Hedge())
@@ -306,18 +327,80 @@ def test_where_all_files_are_damaged_nothing_is_begun_afresh(tmp_path):
     assert saved_at(tmp_path) == [50, 100]
 
 
-def test_half_written_files_of_a_killed_run_are_cleared_away(tmp_path):
+@pytest.fixture(scope="module")
+def gone():
+    """The number of a process that has ended."""
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    return process.pid
+
+
+def half_written(folder, name, process, age=0):
+    """What a process leaves if it is killed while it writes a file of this name."""
+    path = Path(part_in(folder, name).replace(f".{os.getpid()}.", f".{process}."))
+    path.write_bytes(b"half")
+    os.utime(path, (path.stat().st_mtime - age,) * 2)
+    return path.name
+
+
+asks_processes = pytest.mark.skipif(os.name == "nt", reason="on Windows a process cannot be asked for")
+
+
+@asks_processes
+def test_half_written_files_of_a_killed_run_are_cleared_away(gone, tmp_path):
     hedge_run(Checkpoint(tmp_path, every=50))
-    (tmp_path / ".checkpoint-000000000150.ltm.123.abc.part").write_bytes(b"half")
+    half_written(tmp_path, "checkpoint-000000000150.ltm", gone)
+    half_written(tmp_path, "checkpoint-probe", gone)
+    half_written(tmp_path, "checkpoint-000000000150.ltm", os.getpid())  # of one with the same number, in a container
     (tmp_path / "notes.txt").write_text("mine")
     Checkpoint(tmp_path).resume(Hedge())
     assert names(tmp_path) == ["checkpoint-000000000050.ltm", "checkpoint-000000000100.ltm", "notes.txt"]
 
 
+def test_what_another_process_is_writing_stays_for_a_day(tmp_path, monkeypatch):
+    Checkpoint(tmp_path).resume(Hedge())
+    name = "checkpoint-000000000150.ltm"
+    theirs = [half_written(tmp_path, name, os.getppid())]
+    half_written(tmp_path, name, os.getppid(), age=90_000)
+    with monkeypatch.context() as patch:
+        patch.setattr("platform.node", lambda: "another machine")
+        theirs.append(half_written(tmp_path, name, 1 << 22))
+    Checkpoint(tmp_path).resume(Hedge())
+    assert [each for each in names(tmp_path) if each.endswith(".part")] == sorted(theirs)
+
+
+def test_a_second_start_in_the_folder_does_not_break_off_the_first(tmp_path, monkeypatch):
+    folder = tmp_path / "run"
+    checkpoint = Checkpoint(folder, every=1)
+    algorithm, _ = checkpoint.resume(Hedge())
+    fsync, begun = os.fsync, []
+
+    def sync(file):
+        if not begun:  # in the midst of the first one's file
+            begun.append(Checkpoint(folder / ".." / "run"))  # the same by another name
+            begun[0].resume(Hedge())
+        fsync(file)
+
+    monkeypatch.setattr(os, "fsync", sync)
+    assert checkpoint.step(algorithm)
+    assert begun
+    assert saved_at(folder) == [0, 1]
+
+
+@asks_processes
+def test_what_a_killed_save_left_goes_with_the_next_one(gone, tmp_path):
+    script = "import os, ltm_sklearn.persistence as p; os.fsync = lambda _: os._exit(9); p.save({}, 'model.ltm')"
+    assert subprocess.run([sys.executable, "-P", "-c", script], cwd=tmp_path).returncode == 9
+    assert len(names(tmp_path)) == 1
+    others = [half_written(tmp_path, "other.ltm", gone), half_written(tmp_path, "model.ltm", os.getppid())]
+    save(Hedge(), tmp_path / "model.ltm")
+    assert names(tmp_path) == sorted([*others, "model.ltm"])
+
+
 def test_a_file_that_is_refused_is_not_passed_over(tmp_path):
     with pytest.warns(TrustWarning):
         Checkpoint(tmp_path, models="pickle").resume(GaussianNB())
-    with pytest.raises(ValueError, match="pickle"):
+    with pytest.raises(ValueError, match='if you trust it, models="pickle"'):
         Checkpoint(tmp_path).resume(GaussianNB())
     assert Checkpoint(tmp_path, models="pickle").resume(GaussianNB())[1] == 0
 
@@ -327,6 +410,16 @@ def test_a_file_that_is_refused_is_named(tmp_path):
     path.write_bytes(_dump({"model": Extent()}))
     with pytest.raises(ValueError, match=f"{re.escape(str(path))} is not loaded.*trusted="):
         Checkpoint(tmp_path).resume(Hedge())
+
+
+@pytest.mark.parametrize("other", [Hedge(), {"model": Hedge()}, {"n_rows": 1, "extra": {}, "setting": {}}])
+def test_a_file_that_was_saved_otherwise_is_no_checkpoint(other, tmp_path):
+    path = tmp_path / "checkpoint-000000000100.ltm"
+    save(other, path)
+    told = f"{re.escape(str(path))} is no checkpoint: it holds a {type(other).__name__} .*a folder of its own"
+    with pytest.raises(ValueError, match=told):
+        Checkpoint(tmp_path).resume(Hedge())
+    assert names(tmp_path) == [path.name]
 
 
 def test_trusted_is_a_list(tmp_path):
@@ -345,6 +438,23 @@ def test_what_could_not_be_resumed_is_not_saved(on_error, tmp_path):
         checkpoint.save(algorithm)
     assert saved_at(tmp_path / "run") == [0]
     Checkpoint(tmp_path / "run").resume(Hedge())
+
+
+@pytest.mark.parametrize("on_error", ["raise", "warn"])
+def test_extra_is_looked_at_each_time(on_error, tmp_path):
+    checkpoint = Checkpoint(tmp_path, every=10, on_error=on_error)
+    hedge_run(checkpoint, stop=50)
+    algorithm, _ = checkpoint.resume(Hedge())
+    checkpoint.extra["mine"] = Extent()
+    told = "what is in extra would not be loaded again: .*Extent"
+    if on_error == "raise":
+        with pytest.raises(ValueError, match=told):
+            checkpoint.step(algorithm, 10)
+    else:
+        with pytest.warns(CheckpointWarning, match=told):
+            assert not checkpoint.step(algorithm, 10)
+    assert saved_at(tmp_path) == [40, 50]
+    assert Checkpoint(tmp_path).resume(Hedge())[1] == 50
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such thing")
@@ -396,6 +506,45 @@ def test_a_full_disk_stops_the_run_and_leaves_the_old_file(tmp_path, monkeypatch
         hedge_run(checkpoint)  # which goes on from row 30
     assert caught.value.errno == errno.ENOSPC
     assert saved_at(tmp_path) == [20, 30]
+
+
+@pytest.mark.parametrize("on_error", ["raise", "warn"])
+def test_a_disk_that_is_full_at_the_start_is_an_error_that_names_the_folder(on_error, tmp_path, monkeypatch):
+    full(monkeypatch)
+    told = f"to {re.escape(str(tmp_path))} at row 0: No space left on device; there is no earlier one"
+    with pytest.raises(OSError, match=told) as caught:
+        Checkpoint(tmp_path, on_error=on_error).resume(Hedge())
+    assert caught.value.errno == errno.ENOSPC
+
+
+def test_save_names_the_file_for_which_there_is_no_room(tmp_path, monkeypatch):
+    full(monkeypatch)
+    with pytest.raises(OSError, match=r"No space left on device: .*model\.ltm") as caught:
+        save(Hedge(), tmp_path / "model.ltm")
+    assert caught.value.errno == errno.ENOSPC
+    assert caught.value.filename == os.path.realpath(tmp_path / "model.ltm")
+    assert names(tmp_path) == []
+
+
+def test_a_folder_that_may_not_be_listed_is_saved_to(tmp_path, monkeypatch):
+    def fail(path, *_):
+        raise PermissionError(errno.EACCES, "Permission denied", path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "open", fail)
+        patch.setattr(os, "listdir", fail)
+        save(Hedge(), tmp_path / "model.ltm")
+    assert names(tmp_path) == ["model.ltm"]
+
+
+def test_the_folder_stays_where_it_is(tmp_path, monkeypatch):
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    checkpoint = Checkpoint("run", every=10)
+    algorithm, _ = checkpoint.resume(Hedge())
+    monkeypatch.chdir("elsewhere")
+    assert checkpoint.step(algorithm, 10)
+    assert saved_at(tmp_path / "run") == [0, 10]
 
 
 def test_a_full_disk_is_a_warning_if_asked_for_and_tried_again(tmp_path, monkeypatch):
@@ -570,6 +719,45 @@ def test_another_stream_is_an_error(halfway):
         small_run(halfway, rows_until(None), n_samples=30)
 
 
+CONCEPTS = np.arange(N_ROWS) // 20 % 3
+
+
+def with_concepts(concepts, stop=None):
+    for start in range(0, N_ROWS, 10):
+        if start == stop:
+            raise Killed
+        rows = slice(start, start + 10)
+        pair = LOSSES[rows], LOSSES[rows, 0] > 0.5
+        yield pair if concepts is None else (*pair, concepts[rows])
+
+
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [(CONCEPTS, None), (None, CONCEPTS), (CONCEPTS, (CONCEPTS + 1) % 2), (CONCEPTS, CONCEPTS.astype(str))],
+    ids=["dropped", "added", "changed", "as text"],
+)
+def test_other_concepts_are_an_error(before, now, tmp_path):
+    with pytest.raises(Killed):
+        small_run(tmp_path, with_concepts(before, 110))
+    with pytest.raises(ValueError, match="the first 100 rows of the stream have other concepts"):
+        small_run(tmp_path, with_concepts(now))
+    assert saved_at(tmp_path) == [50, 100]
+    result = small_run(tmp_path, with_concepts(before))
+    assert found(result) == found(small_run(tmp_path / "whole", with_concepts(before)))
+
+
+def test_concepts_in_force_are_compared_beside_those_of_the_rows():
+    batch = Batch(LOSSES[:2], LOSSES[:2, 0], np.array([0, 1]))
+    sums = [concepts_checksum(batch, in_force, 0) for in_force in (batch.concept, np.array([0, 0]), np.array([1, 1]))]
+    assert len({*sums, 0}) == 4
+    assert concepts_checksum(batch._replace(concept=None), None, 7) == 7
+
+
+def test_a_folder_in_place_of_a_checkpoint_is_an_error(tmp_path):
+    with pytest.raises(ValueError, match="checkpoint='run' must be a Checkpoint"):
+        prequential({"bayes": GaussianNB()}, rows_until(None), **SETTING, checkpoint="run")
+
+
 def test_a_stream_that_has_grown_is_gone_on_with(tmp_path):
     small_run(tmp_path / "grows", rows_until(None), n_samples=150)
     result = small_run(tmp_path / "grows", rows_until(None))
@@ -674,6 +862,10 @@ def test_a_command_names_what_is_wrong_with_its_checkpoint(files, monkeypatch, c
     assert "--every 0" in capsys.readouterr().err
     assert command(*arguments, "--checkpoint", files / "report") == 2
     assert "a folder of their own" in capsys.readouterr().err
+    (files / "report").mkdir()
+    assert command(*arguments, "--checkpoint", files / "report" / "run") == 2  # or the next report would be refused
+    assert "a folder of their own outside it" in capsys.readouterr().err
+    assert not any((files / "report").iterdir())
     assert command(*arguments, "--checkpoint", files / "absent" / "run") == 1
     assert "there is no folder" in capsys.readouterr().err
     assert command(*arguments, "--checkpoint", files / "run") == 0
@@ -709,6 +901,31 @@ def test_a_command_notices_other_features(files, monkeypatch, capsys):
     frame.assign(a=1.0 - frame["a"]).to_csv(files / "stream.csv", index=False)
     assert command(*arguments, "--out", files / "other") == 1
     assert "the checksum of the file's features" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--concept", "--time"])
+@pytest.mark.parametrize("what", ["changed", "dropped", "added"])
+def test_a_command_notices_other_concepts_and_times_that_are_no_features(what, option, files, monkeypatch, capsys):
+    pandas = pytest.importorskip("pandas")
+    monkeypatch.setattr("ltm_sklearn._commands.evaluate.draw_pictures", lambda _: [])
+    frame = pandas.read_csv(files / "stream.csv")
+    frame.assign(c=np.arange(N_ROWS) // 30).to_csv(files / "stream.csv", index=False)
+
+    def go(*how):
+        arguments = ["evaluate", files / "stream.csv", "--target", "y", "--rows", "60", "--batch", "20"]
+        return command(*arguments, *how, "--out", files / "report", "--checkpoint", files / "run", "--every", "20")
+
+    first, then = [(option, "c"), ("--drop", "c")][:: -1 if what == "added" else 1]
+    with monkeypatch.context() as patch:
+        stopped_at(patch, 40)
+        assert go(*first) == 130
+    if what == "changed":
+        frame.assign(c=np.arange(N_ROWS) // 15).to_csv(files / "stream.csv", index=False)
+        then = first
+    assert go(*then) == 1
+    assert f"is not of this run: the checksum of the {option} column is" in capsys.readouterr().err
+    if what != "changed":  # nothing was spoiled
+        assert go(*first) == 0
 
 
 # Kills ------------------------------------------------------------------------------------------------------------

@@ -267,3 +267,8 @@ def test_adapters_name_weights_and_targets_that_are_none():
         model.learn_one(ROW, np.timedelta64(5, "ns"))
     with pytest.raises(ValueError, match="y must be a sequence"):
         model.learn_many(pd.DataFrame([ROW]), 1.0)
+
+
+def test_classes_that_cannot_be_told_apart_are_named():
+    with pytest.raises(ValueError, match=r"class \[0.5\] is not hashable"):
+        prequential(GaussianNB(), (X, Y > 0), classes=[0.5, [0.5]])

@@ -49,8 +49,9 @@ def checkpoint_of(options: Any) -> Checkpoint | None:
         return None
     if options.every is not None and options.every < 1:
         raise ValueError(f"--every {options.every}: it must be 1 or more")
-    if options.checkpoint.resolve() == options.out.resolve():
-        raise ValueError(f"{options.out} is for the report (--out): checkpoints need a folder of their own")
+    out, folder = options.out.resolve(), options.checkpoint.resolve()
+    if out in (folder, *folder.parents):  # the next report would take it for a file of somebody else
+        raise ValueError(f"{options.out} is for the report (--out): checkpoints need a folder of their own outside it")
     own = f"{__package__}._evaluate_run.Alone"  # nothing else in a file may be of the commands
     return Checkpoint(options.checkpoint, every=options.every, trusted=[own])
 

@@ -21,6 +21,7 @@ from ..ensemble._pools import classifiers, regressors
 from ..evaluation import PrequentialResult, prequential
 from ..evaluation._baselines import LastTarget, MostFrequent, RunningMean
 from ..evaluation._difference import Difference
+from ..evaluation._resuming import checksum
 from ..experts._validation import Floats
 from ..persistence import Checkpoint, CheckpointWarning
 from ._stream_file import StreamFile
@@ -84,8 +85,7 @@ def run_evaluation(file: StreamFile, batch: int, delay: int, seed: int, checkpoi
     # of the whole run, also of what came before a checkpoint
     failures: dict[str, int] = {} if checkpoint is None else checkpoint.extra
     if checkpoint is not None:
-        seen = zlib.crc32(np.ascontiguousarray(file.X).tobytes(), zlib.crc32(repr(file.names).encode()))
-        checkpoint._also = {"the checksum of the file's features": f"{seen:08x}"}
+        checkpoint._also = _contents(file)
     with _failures_counted(failures):
         result = prequential(
             {WITH: remembering, WITHOUT: forgetting, **alone, **baselines},
@@ -104,6 +104,16 @@ def run_evaluation(file: StreamFile, batch: int, delay: int, seed: int, checkpoi
     return Run(
         file, result, result.traces[WITH], remembered, list(alone), list(baselines), differences, dict(failures), batch
     )
+
+
+def _contents(file: StreamFile) -> dict[str, str]:
+    """By which a file is known for the one of a checkpoint; its targets are compared row by row."""
+    seen = zlib.crc32(np.ascontiguousarray(file.X).tobytes(), zlib.crc32(repr(file.names).encode()))
+    sums = {"the checksum of the file's features": seen}
+    for option, column in (("--concept", file.concept), ("--time", file.times)):
+        if column is not None:
+            sums[f"the checksum of the {option} column"] = checksum(column, 0)
+    return {name: f"{each:08x}" for name, each in sums.items()}
 
 
 @contextmanager

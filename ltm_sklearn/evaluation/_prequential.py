@@ -11,6 +11,7 @@ import numpy as np
 
 from .._progress import progress_bar
 from .._rows import listed
+from .._values import check_hashable
 from ..experts._validation import check_count, check_number, is_whole
 from ..persistence import Checkpoint
 from ..streams._feed import feed_of
@@ -18,7 +19,7 @@ from ._books import Books
 from ._contestants import contestant_of
 from ._kinds import predicts_classes
 from ._result import PrequentialResult
-from ._resuming import Batches, checksum, remaining, resumed
+from ._resuming import Batches, checksum, concepts_checksum, remaining, resumed
 from ._run import Run
 from ._tables import check_switches
 
@@ -113,7 +114,10 @@ def prequential(
     check_number("tolerance", tolerance, 0.0, np.inf)
     if n_samples is not None:
         check_count("n_samples", n_samples, high=sys.maxsize)
+    if checkpoint is not None and not isinstance(checkpoint, Checkpoint):
+        raise ValueError(f"checkpoint={checkpoint!r} must be a Checkpoint, which takes the folder")
     given = None if classes is None else listed(classes, "classes")
+    check_hashable(given or (), "class")
     arguments = {
         "batch_size": batch_size,
         "delay": delay,
@@ -152,6 +156,7 @@ def prequential(
             show(run.n_predicted)
             if checkpoint is not None:
                 run.seen = checksum(batch.y, run.seen)
+                run.concepts_seen = concepts_checksum(batch, in_force, run.concepts_seen)
                 is_saved = checkpoint.step(run, len(batch.y))
     if checkpoint is not None and not is_saved:
         checkpoint.save(run)

@@ -53,22 +53,35 @@ def _has_more(cls: type) -> bool:
 
 def remaining(batches: Batches, run: Run) -> Batches:
     """What comes after the rows that are done, which must be those of the stream."""
-    n_passed, seen = 0, 0
+    n_passed, seen, concepts = 0, 0, 0
     while n_passed < run.n_predicted:
-        batch, _ = next(batches, (None, None))
+        batch, in_force = next(batches, (None, None))
         if batch is None:
             raise ValueError(f"the stream has {n_passed} rows, and the checkpoint is at row {run.n_predicted}")
         n_passed += len(batch.y)
-        seen = checksum(batch.y, seen)
+        seen, concepts = checksum(batch.y, seen), concepts_checksum(batch, in_force, concepts)
     if n_passed > run.n_predicted:
         raise ValueError(
             f"the checkpoint is at row {run.n_predicted}, where a stream had ended; this one goes on within the batch"
         )
     if seen != run.seen:
         raise ValueError(f"the first {n_passed} rows of the stream have other targets than those of the checkpoint")
+    if concepts != run.concepts_seen:
+        raise ValueError(
+            f"the first {n_passed} rows of the stream have other concepts than those of the checkpoint, or one of the "
+            "two has none"
+        )
     return batches
 
 
-def checksum(y: NDArray[Any], so_far: int) -> int:
-    """Of targets, whatever they are."""
-    return zlib.crc32(repr(y.tolist()).encode(), so_far)
+def concepts_checksum(batch: Batch, in_force: NDArray[Any] | None, so_far: int) -> int:
+    """Of the concepts of the rows and of those in force; as it was, where none are known."""
+    for concepts in (batch.concept, None if in_force is batch.concept else in_force):
+        if concepts is not None:
+            so_far = checksum(concepts, so_far)
+    return so_far
+
+
+def checksum(values: NDArray[Any], so_far: int) -> int:
+    """Of targets or concepts, whatever they are."""
+    return zlib.crc32(repr(values.tolist()).encode(errors="surrogatepass"), so_far)

@@ -23,6 +23,8 @@ from ._result import PrequentialResult
 class Run:
     """Predicts rows, has them booked, and learns those whose targets have come."""
 
+    concepts_seen = 0  #: checksum of the concepts, if there are any; of the class, as files of before have none
+
     def __init__(
         self,
         contestants: Mapping[Any, Contestant],

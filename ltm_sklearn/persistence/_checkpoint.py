@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from numbers import Integral
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from .._events import logger, warn_of
 from ..experts._validation import check_count
@@ -41,7 +41,7 @@ class Checkpoint:
     ----------
     folder : str or path
         Where the files go, as ``checkpoint-000000012000.ltm`` after 12,000 rows. It is made if it is not there; the
-        folder above must be. One run has one folder.
+        folder above must be. One run has one folder. ``os.chdir`` later on does not move it.
     every : int or timedelta, optional
         Rows, or time, from one file to the next. None: a minute, or fifty times what the last one took if that is
         longer, so that they take at most 2 % of the time on the way.
@@ -62,8 +62,8 @@ class Checkpoint:
     n_rows : int
         Rows that are done.
     extra : dict
-        Whatever plain values belong to the run, as a sum of losses. It is saved with each file; :meth:`resume` puts
-        back what was saved.
+        Whatever plain values belong to the run, as a sum of losses. It is saved with each file, and looked at each
+        time: what would not be loaded again is an error. :meth:`resume` puts back what was saved.
     path : path or None
         The newest file.
 
@@ -113,7 +113,7 @@ class Checkpoint:
             raise ValueError(f"models={models!r} must be 'skops' or 'pickle'")
         if on_error not in ("raise", "warn"):
             raise ValueError(f"on_error={on_error!r} must be 'raise' or 'warn'")
-        self.folder, self.keep, self.on_error = Path(folder), keep, on_error
+        self.folder, self.keep, self.on_error = Path(folder).absolute(), keep, on_error
         self.every = every if every is None or isinstance(every, timedelta) else int(every)
         self.models, self.trusted = models, tuple(sorted(names_in(trusted)))
         self.n_rows = 0
@@ -194,7 +194,10 @@ class Checkpoint:
         found = self._newest()
         if found is None:
             model, self.n_rows, self._setting = fresh, 0, setting
-            self._write(model)
+            try:
+                self._write(model)
+            except Exception as error:
+                self._raise(error)
         else:
             self.path, before = found
             where = f"{self.path} is not of this run"
@@ -238,6 +241,7 @@ class Checkpoint:
                 continue
             except BadFile as error:
                 raise BadFile(f"{path} is not loaded: {error}") from error.__cause__
+            _check_content(content, path)
             for each in damaged:  # out of the way: it would count as newer than what comes
                 each.rename(each.with_name(each.name + DAMAGED))
                 warn_of(
@@ -248,9 +252,8 @@ class Checkpoint:
             raise ValueError(f"none of the {len(files)} checkpoints in {self.folder} can be read: {reason}")
         return None
 
-    def _read(self, data: bytes) -> Mapping[str, Any]:
-        content: Mapping[str, Any] = _load(data, trusted=self.trusted, allow_pickle=self.models == "pickle")
-        return content
+    def _read(self, data: bytes) -> Any:
+        return _load(data, trusted=self.trusted, allow_pickle=self.models == "pickle", to_allow='models="pickle"')
 
     def _write(self, model: Any) -> None:
         if not self.folder.is_dir():
@@ -260,12 +263,21 @@ class Checkpoint:
             if self._n_tested:  # once is enough
                 warnings.simplefilter("ignore", TrustWarning)
             data = _dump(content, self.models)
+            if self.extra and self._n_tested >= TESTED:
+                self._test_extra()
         if self._n_tested < TESTED:
             self._read(data)
             self._n_tested += 1
         path = path_at(self.folder, self.n_rows)
         write_whole(data, os.fspath(path))
         self.path = path
+
+    def _test_extra(self) -> None:
+        """Each time: a loop may put in something new when no whole file is loaded any more."""
+        try:
+            self._read(_dump(self.extra, self.models))
+        except BadFile as error:
+            raise BadFile(f"what is in extra would not be loaded again: {error}") from error.__cause__
 
     def _delete_old(self) -> None:
         """Only what is older: should another run have written here, its files are not ours to delete."""
@@ -277,14 +289,30 @@ class Checkpoint:
                 warn_of(f"{path} could not be deleted: {error.strerror}", CheckpointWarning, 4)
 
     def _failed(self, error: Exception) -> None:
+        if self.on_error == "raise":
+            self._raise(error)
+        warn_of(f"{self._said_of(error)}, and the run goes on", CheckpointWarning, 4)
+
+    def _raise(self, error: Exception) -> NoReturn:
+        message = self._said_of(error)
+        if isinstance(error, OSError):
+            raise OSError(error.errno, message) from error
+        error.add_note(message)
+        raise error
+
+    def _said_of(self, error: Exception) -> str:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
         is_there = self.path is not None and self.path.exists()
         left = f"{self.path} is intact" if is_there else "there is no earlier one"
-        message = f"no checkpoint could be written to {self.folder} at row {self.n_rows}: {reason}; {left}"
-        if self.on_error == "warn":
-            warn_of(f"{message}, and the run goes on", CheckpointWarning, 4)
-        elif isinstance(error, OSError):
-            raise OSError(error.errno, message) from error
-        else:
-            error.add_note(message)
-            raise error
+        return f"no checkpoint could be written to {self.folder} at row {self.n_rows}: {reason}; {left}"
+
+
+def _check_content(content: Any, path: Path) -> None:
+    """Raise a ValueError if something else than a checkpoint has the name of one."""
+    kinds = {"n_rows": int, "extra": dict, "setting": dict}
+    is_ours = isinstance(content, dict) and "model" in content
+    if not is_ours or not all(isinstance(content.get(key), kind) for key, kind in kinds.items()):
+        raise ValueError(
+            f"{path} is no checkpoint: it holds a {type(content).__name__} that was saved otherwise. Move it away, or "
+            "give the run a folder of its own"
+        )

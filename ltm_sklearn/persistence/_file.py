@@ -18,10 +18,10 @@ from ._encode import Encoder
 from ._errors import BadFile, in_words
 from ._models import dumped, loaded_pickle, loaded_skops, untrusted_types, warn_of_pickle
 from ._names import PACKAGES, untrusted
-from ._writing import write_whole
+from ._writing import remove_left_of, write_whole
 
 #: Packages whose models are written as plain values: their attributes may change with their version.
-_WATCHED = tuple(name for name in PACKAGES if name not in ("ltm_sklearn", "skbase"))
+_WATCHED = tuple(name for name in PACKAGES if name != "skbase")
 
 
 def save(estimator: Any, path: str | os.PathLike[str], *, models: str = "skops") -> None:
@@ -63,7 +63,9 @@ def save(estimator: Any, path: str | os.PathLike[str], *, models: str = "skops")
     >>> load(path).weights() == algorithm.weights()
     array([ True,  True,  True])
     """
-    write_whole(_dump(estimator, models, stacklevel=2), os.fspath(path))
+    data = _dump(estimator, models, stacklevel=2)
+    remove_left_of(os.fspath(path))
+    write_whole(data, os.fspath(path))
 
 
 def load(path: str | os.PathLike[str], *, trusted: Iterable[str | type] = (), allow_pickle: bool = False) -> Any:
@@ -79,7 +81,8 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[str | type] = (), al
         Classes and functions of other packages that may be used, by their full names or themselves. Those of this
         package, River and sktime need not be named, nor scikit-learn's estimators. An error lists what is missing.
     allow_pickle : bool, default=False
-        Whether a file that was written with ``models="pickle"`` is loaded, which runs whatever it says.
+        Whether a file that was written with ``models="pickle"`` is loaded, which runs whatever it says. Then nothing
+        need be named as trusted.
 
     Returns
     -------
@@ -93,9 +96,9 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[str | type] = (), al
     Warns
     -----
     InconsistentVersionWarning
-        It was written with another version of scikit-learn or of this package. It is loaded all the same.
+        It was written with another version of scikit-learn. It is loaded all the same.
     UserWarning
-        It was written with another version of River or sktime, likewise.
+        It was written with another version of this package, River or sktime, likewise.
 
     See Also
     --------
@@ -123,6 +126,7 @@ def _dump(thing: Any, models: str = "skops", stacklevel: int = 1) -> bytes:
             break
         plainly |= shared
     encoder.check_cycles()
+    encoder.check_asked()
     members = {"state.json": as_json({"root": root, "names": list(encoder.names), "nodes": encoder.nodes})}
     members |= encoder.shelf.members()
     if encoder.models:
@@ -140,18 +144,26 @@ def _dump(thing: Any, models: str = "skops", stacklevel: int = 1) -> bytes:
     return packed({"manifest.json": as_json(manifest), **members})
 
 
-def _load(data: bytes, *, trusted: Iterable[str | type] = (), allow_pickle: bool = False) -> Any:
-    """From the bytes of a file."""
+def _load(
+    data: bytes,
+    *,
+    trusted: Iterable[str | type] = (),
+    allow_pickle: bool = False,
+    to_allow: str = "allow_pickle=True",
+) -> Any:
+    """From the bytes of a file; ``to_allow`` is what a caller has to give for one with pickles."""
     names = names_in(trusted)
     manifest, members = unpacked(data)
     state = read_json(members["state.json"], "state.json")
+    if allow_pickle:
+        names |= {name.replace(":", ".") for name in state.get("names", ()) if type(name) is str}
     by_skops, by_pickle = members.get("models.skops"), members.get("models.pickle")
     n_models = manifest.get("n_models")
     if type(n_models) is not int or bool(n_models) != (by_skops is not None or by_pickle is not None):
         raise BadFile("its models are missing")
     if by_pickle is not None and not allow_pickle:
         raise BadFile(
-            "its models were written with pickle, which runs whatever a file says: if you trust it, allow_pickle=True"
+            f"its models were written with pickle, which runs whatever a file says: if you trust it, {to_allow}"
         )
     arrays = Unshelf({name: member for name, member in members.items() if name.startswith("arrays/")})
     try:
@@ -177,9 +189,16 @@ def _load(data: bytes, *, trusted: Iterable[str | type] = (), allow_pickle: bool
 
 def names_in(trusted: Iterable[str | type]) -> set[str]:
     """Full names of what a caller trusts."""
-    if isinstance(trusted, str | type):  # a text would be taken apart into letters
+    if isinstance(trusted, str | type) or not isinstance(trusted, Iterable):  # a text would be taken apart into letters
         raise ValueError(f"trusted={trusted!r} must be a list")
-    return {each if isinstance(each, str) else f"{each.__module__}.{each.__qualname__}" for each in trusted}
+    return {each if isinstance(each, str) else _full_name(each) for each in trusted}
+
+
+def _full_name(thing: Any) -> str:
+    try:
+        return f"{thing.__module__}.{thing.__qualname__}"
+    except AttributeError:
+        raise ValueError(f"trusted= has {thing!r}, which is neither a name nor a class or function") from None
 
 
 def _versions(packages: Iterable[str]) -> dict[str, str]:

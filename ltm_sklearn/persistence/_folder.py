@@ -6,7 +6,7 @@ import errno
 import os
 from pathlib import Path
 
-from ._writing import sync_folder
+from ._writing import part_in, remove_left, sync_folder
 
 STEM, SUFFIX = "checkpoint-", ".ltm"
 
@@ -40,10 +40,9 @@ def open_folder(folder: Path) -> None:
         if not folder.exists():
             folder.mkdir(exist_ok=True)
             sync_folder(os.fspath(above))  # or else it may be gone after a power failure, with all that is in it
-        for half in folder.glob(f".{STEM}*.part"):
-            half.unlink(missing_ok=True)
-        probe = folder / f".{STEM}{os.getpid()}.part"
+        remove_left(os.fspath(folder), STEM)
+        probe = Path(part_in(os.fspath(folder), f"{STEM}probe"))
         probe.write_bytes(b"x")  # also on a full disk an empty one could be made
-        probe.unlink()
+        probe.unlink(missing_ok=True)  # another thread may take it for one that was left
     except OSError as error:
         raise OSError(error.errno, f"{folder} cannot be written to: {error.strerror}") from error

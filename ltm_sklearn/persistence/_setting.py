@@ -27,10 +27,11 @@ _SAID: tuple[type, ...] = (bool, int, float, complex, str, bytes, bytearray, typ
 _SAID += (date, time, timedelta, tzinfo, Decimal, Fraction, UUID, PurePath, Pattern)
 
 
-def setting_of(thing: Any, name: str = "model") -> dict[str, str]:
+def setting_of(thing: Any, name: str = "model", above: tuple[int, ...] = ()) -> dict[str, str]:
     """Parameters by their path, of a model of scikit-learn's or River's kind, or of several in a dictionary.
 
     Arrays and generators of random numbers are known by their content, and what else has no parameters by its type.
+    ``above`` are the ids of what it is a part of.
     """
     if isinstance(thing, np.generic):
         thing = thing.item()
@@ -39,7 +40,10 @@ def setting_of(thing: Any, name: str = "model") -> dict[str, str]:
     if isinstance(thing, type) or (callable(thing) and hasattr(thing, "__qualname__")):
         return {name: f"{thing.__module__}.{thing.__qualname__}"}
     kind = f"{type(thing).__module__}.{type(thing).__qualname__}"
-    content = _content_of(thing)
+    if id(thing) in above:  # a list may be in itself
+        return {name: f"{kind} that it is in, {len(above) - above.index(id(thing))} up"}
+    above = (*above, id(thing))
+    content = _content_of(thing, above)
     if content is not None:
         return {name: f"{kind} {content}"}
     parts: Mapping[Any, Any] = {}
@@ -54,11 +58,11 @@ def setting_of(thing: Any, name: str = "model") -> dict[str, str]:
         parts = thing._get_params()
     setting = {name: kind}
     for part, value in parts.items():
-        setting |= setting_of(value, f"{name}.{part}")
+        setting |= setting_of(value, f"{name}.{part}", above)
     return setting
 
 
-def _content_of(thing: Any) -> str | None:
+def _content_of(thing: Any, above: tuple[int, ...]) -> str | None:
     """What is in an array, set, table or generator, in words; None if it is none of these."""
     library = type(thing).__module__.partition(".")[0]
     if library == "pandas" and hasattr(thing, "to_numpy"):
@@ -68,7 +72,7 @@ def _content_of(thing: Any) -> str | None:
         return f"of shape {thing.shape}, {_short(_words([entries.row, entries.col, entries.data]))}"
     if isinstance(thing, np.ndarray):
         has_objects = thing.dtype.hasobject or thing.dtype.kind == "T"
-        items = _words(thing.ravel().tolist()).encode() if has_objects else np.ascontiguousarray(thing).tobytes()
+        items = _words(thing.ravel().tolist(), above).encode() if has_objects else np.ascontiguousarray(thing).tobytes()
         return f"of {thing.dtype}, shape {thing.shape}, checksum {zlib.crc32(items):08x}"
     if isinstance(thing, set | frozenset):
         return f"of {len(thing)}: {_short(' '.join(sorted(_words([each]) for each in thing)))}"
@@ -83,8 +87,8 @@ def _content_of(thing: Any) -> str | None:
     return repr(thing) if library == "pandas" else None  # times between times, say
 
 
-def _words(things: list[Any]) -> str:
-    return " ".join([*setting_of(things, "").values()][1:])
+def _words(things: list[Any], above: tuple[int, ...] = ()) -> str:
+    return " ".join([*setting_of(things, "", above).values()][1:])
 
 
 def _short(text: str) -> str:
