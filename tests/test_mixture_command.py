@@ -448,6 +448,14 @@ def test_files_that_cannot_be_opened(csv, capsys):
     assert "cannot be read" in failure(capsys, run(cut)[0], 1)
 
 
+def test_a_parquet_file_with_damaged_notes_of_pandas_is_a_message(tmp_path, capsys):
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    table = pa.table({"y": [1.0, 2.0], "a": [1.0, 2.0]}).replace_schema_metadata({b"pandas": b'{"kolumns": []}'})
+    parquet.write_table(table, tmp_path / "x.parquet")
+    assert "what it says of its columns is damaged: KeyError" in failure(capsys, run(tmp_path / "x.parquet")[0], 1)
+
+
 @pytest.mark.parametrize(("package", "extra"), [("pandas", "pandas"), ("matplotlib", "plot")])
 def test_a_missing_extra_is_named(csv, capsys, monkeypatch, package, extra):
     monkeypatch.setitem(sys.modules, package, None)

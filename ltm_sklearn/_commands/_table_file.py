@@ -64,7 +64,11 @@ def _read_csv(path: Path, as_text: list[str]) -> tuple[Any, NDArray[Any]]:
 
 def _read_parquet(path: Path) -> Any:
     import_extra("pyarrow", "Parquet files", "arrow")
-    return import_extra("pandas", "Parquet files", "arrow").read_parquet(path).reset_index(drop=True)
+    pandas = import_extra("pandas", "Parquet files", "arrow")
+    try:
+        return pandas.read_parquet(path).reset_index(drop=True)
+    except (LookupError, TypeError, AttributeError) as error:  # of what pandas has noted in it
+        raise ValueError(f"what it says of its columns is damaged: {type(error).__name__}: {error}") from None
 
 
 @contextmanager
