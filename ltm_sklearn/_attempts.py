@@ -5,7 +5,9 @@ from __future__ import annotations
 import copy
 import os
 import pickle
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +26,10 @@ MOST_TOLD = 500
 MODEL = 2
 
 
+#: What did not come in the round that is under way, though it was waited for.
+_missed: ContextVar[list[Any] | None] = ContextVar("missed", default=None)
+
+
 @dataclass
 class Failure:
     """Why an expert did not do its part; if it was to learn, with the model as it is now."""
@@ -35,6 +41,22 @@ class Failure:
     def passes(self) -> bool:
         """Whether it is an exit or an interrupt, which is none of the ensemble's business."""
         return not isinstance(self.error, Exception)
+
+
+@contextmanager
+def one_round() -> Iterator[None]:
+    """A round, in which nothing is waited for twice."""
+    token = _missed.set(missed_in_round())
+    try:
+        yield
+    finally:
+        _missed.reset(token)
+
+
+def missed_in_round() -> list[Any]:
+    """Whom to wait for no more; a round that is a part of another one is in the same case."""
+    missed = _missed.get()
+    return [] if missed is None else missed
 
 
 def words_of(error: BaseException) -> str:

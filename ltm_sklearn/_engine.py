@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 from ._accounts import Accounts
 from ._asking import questions
-from ._attempts import Failure, apart, attempt, attempt_to_learn, in_threads, map_tasks, one_by_one, words_of
+from ._attempts import Failure, apart, attempt, attempt_to_learn, in_threads, map_tasks, one_by_one, one_round, words_of
 from ._combining import guessed, plain_mean, tamed
 from ._drawing import verdict_of
 from ._failures import Failures, NoAnswer
 from ._history import History, Record
-from ._limited import Call, Hurried, attempts_within, learn_apart, still_busy, take_back, undo_late
+from ._limited import Call, Hurried, attempts_within, hand_over_late, learn_apart, still_busy, take_back, undo_late
 from ._log_file import LogFile
 from ._models import Expert, Models
 from ._round import Issued, Report, Settled, mean_numbers
@@ -103,6 +103,11 @@ class Engine:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update({"late": [], **state})  # files of before do not have it
+
+    def hand_over(self, copied: Engine) -> None:
+        """A copy takes this one's place: the late calls are its own now."""
+        copied.late = self.late
+        hand_over_late(self.experts, copied.experts)
 
     # The pool ----------------------------------------------------------------------------------------------------
 
@@ -255,6 +260,7 @@ class Engine:
 
     # Learning ----------------------------------------------------------------------------------------------------
 
+    @one_round()
     def learn(
         self,
         X: Any,

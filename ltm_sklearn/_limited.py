@@ -77,10 +77,12 @@ class _Crew:
         """Until all calls have ended or are late."""
         try:
             self._wait_for_all(get_config(), np.geterr())
-        except BaseException:  # an interrupt: what has not begun never will
+        except BaseException:  # an interrupt: what has not begun never will, and the rest is left behind
             with self.change:
                 self.n_begun = len(self.calls)
                 for call in self.calls:
+                    if call.is_running and not call.given_up:
+                        leave_behind(call.turns)
                     call.given_up = True
             raise
 
@@ -193,6 +195,15 @@ def take_back(experts: list[Expert], n_rows: int) -> None:
             expert.late = None
             _take(expert, call, n_rows)
             logger.info("row %d: expert %r is back, as its call has ended", n_rows, expert.name)
+
+
+def hand_over_late(experts: list[Expert], copies: list[Expert]) -> None:
+    """Late calls go on for copies of their experts, which have copies of the models that they train."""
+    for expert, copied in zip(experts, copies, strict=True):
+        call = copied.late = expert.late
+        for each in () if call is None else (call, call.earlier):
+            if each is not None and each.trains is expert.model:
+                each.trains = copied.model
 
 
 def _take(expert: Expert, call: Call, n_rows: int) -> None:

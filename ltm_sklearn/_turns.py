@@ -33,11 +33,37 @@ _here = threading.local()
 
 
 class Turns:
-    """The locks that a thread has for which a round waits, and which may be left behind."""
+    """The locks of a thread for which a round waits, and which may be left behind.
+
+    They count for the thread that makes it, too, if a round waits for that one: whoever leaves it behind leaves both.
+    """
 
     def __init__(self) -> None:
-        self.had: dict[int, Any] = {}  #: by the ids of their owners
+        self.had: dict[Any, int] = {}  #: with the ids of their owners
         self.left_behind = False
+        above = turns_here()
+        self.above: tuple[Turns, ...] = () if above is None else (above, *above.above)
+
+    @property
+    def is_left_behind(self) -> bool:
+        """Whether nobody waits for the thread, or for one that waits for it."""
+        return self.left_behind or any(each.left_behind for each in self.above)
+
+    def note(self, lock: Any, owner: int) -> None:
+        """The thread has this lock."""
+        for each in (self, *self.above):
+            each.had[lock] = owner
+
+    def forget(self, lock: Any) -> None:
+        """It has it no longer."""
+        for each in (self, *self.above):
+            each.had.pop(lock, None)
+
+
+def turns_here() -> Turns | None:
+    """Those of this thread, if it may be left behind."""
+    turns: Turns | None = getattr(_here, "turns", None)
+    return turns
 
 
 def turn_of(owner: Any) -> Any:
@@ -46,7 +72,7 @@ def turn_of(owner: Any) -> Any:
         lock = _locks[id(owner)]
     except KeyError:
         lock = _new_lock(owner)
-    turns = getattr(_here, "turns", None)
+    turns = turns_here()
     return lock if turns is None else _noted(lock, id(owner), turns)
 
 
@@ -54,15 +80,15 @@ def turn_of(owner: Any) -> Any:
 def _noted(lock: Any, key: int, turns: Turns) -> Iterator[None]:
     """In a thread that may be left behind: which locks it has, and none once nobody waits for it."""
     with lock:
-        again = key in turns.had
-        turns.had[key] = lock
-        if not turns.left_behind:
-            try:
+        again = lock in turns.had
+        turns.note(lock, key)
+        try:
+            if not turns.is_left_behind:
                 yield
-            finally:
-                if not again:
-                    turns.had.pop(key, None)
-            return
+                return
+        finally:
+            if not again:
+                turns.forget(lock)
     yield
 
 
@@ -99,13 +125,18 @@ def changing(owner: Any) -> Iterator[None]:
 def reclaim(owner: Any) -> None:
     """Before a change: what another thread is copying now is left to it.
 
-    An owner's ``_learned`` are the names of what learning changes in place; these may refer to one another.
+    An owner's ``_learned`` are the names of what learning changes in place; these may refer to one another. What copies
+    leave out, ``hand_over`` gives to the copy that takes the place of the original.
     """
     threads = lent.pop(id(owner), None)
     if threads is not None and threads != {threading.get_ident()}:
         with suppress(Exception):  # what cannot be copied is not being copied by others either
             learned = {name: owner.__dict__[name] for name in owner._learned if name in owner.__dict__}
-            owner.__dict__.update(copy.deepcopy(learned))
+            copied = copy.deepcopy(learned)
+            for name, original in learned.items():
+                if hasattr(original, "hand_over"):
+                    original.hand_over(copied[name])
+            owner.__dict__.update(copied)
 
 
 def lent_state(owner: Any, state: dict[str, Any]) -> dict[str, Any]:
@@ -137,7 +168,7 @@ def leave_behind(turns: Turns) -> None:
     Those with whom it is busy are not asked meanwhile, but they are pickled and copied.
     """
     turns.left_behind = True
-    for key, lock in list(turns.had.items()):
+    for lock, key in list(turns.had.items()):
         if _locks.get(key) is lock:
             _locks[key] = threading.RLock()
 

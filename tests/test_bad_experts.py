@@ -524,6 +524,37 @@ def test_late_learner_sleeps_and_comes_back_with_what_it_has_learned(gate, n_job
         assert each.partial_fit(batch(10), batch(10)[:, 0]).named_estimators_.slow.n_learned_ == 6
 
 
+def copied_by_another_thread(model):
+    thread = threading.Thread(target=copy.deepcopy, args=(model,))
+    thread.start()
+    thread.join(10.0)
+
+
+@pytest.mark.parametrize("predicts_late", [False, True])
+def test_copies_by_another_thread_do_not_cost_what_a_late_learner_has_learned(gate, predicts_late):
+    model = slow_ensemble()
+    before = set(threading.enumerate())
+    learn_slowly(model)
+    if predicts_late:
+        gate.set()
+        wait_for(model)
+        gate.clear()
+        X = batch(6)
+        X[:, 1] = -2.0
+        with pytest.warns(ExpertWarning, match="'slow' could not predict"):
+            model.predict(X)
+    warnings.simplefilter("ignore", ExpertWarning)  # that it is still running
+    for at in range(6, 9):
+        copied_by_another_thread(model)
+        model.partial_fit(batch(at), batch(at)[:, 0])
+        assert np.isnan(model.transform(batch(at))[:, 0]).all()  # it sleeps, and is not called again
+    assert n_hanging_since(before) == 1
+    gate.set()
+    wait_for(model)
+    model.partial_fit(batch(10), batch(10)[:, 0])
+    assert model.named_estimators_.slow.n_learned_ == 7  # the late batch and this one
+
+
 def test_late_predictions_do_not_cost_what_a_late_learner_has_learned(gate):
     model = slow_ensemble()
     learn_slowly(model)
@@ -634,11 +665,14 @@ def test_memory_does_not_wait_for_models_and_makes_one_late_call_at_a_time(gate)
         learn_all(model, [(batch(at), batch(at)[:, 0]) for at in range(20)])
     assert n_hanging_since(before) == 1
     assert pickle.loads(pickle.dumps(model)).n_rounds_ == 20
+    copied_by_another_thread(model)
+    learn_all(model, [(batch(at), batch(at)[:, 0]) for at in range(20, 22)])
+    assert n_hanging_since(before) == 1
     n_before = len(model.experts_)
     gate.set()
     while any(call.is_running for call in model._engine.late):
         time.sleep(0.005)
-    learn_all(model, [(batch(at), batch(at)[:, 0] * at) for at in range(20, 30)])
+    learn_all(model, [(batch(at), batch(at)[:, 0] * at) for at in range(22, 30)])
     assert len(model.experts_) >= n_before
 
 

@@ -275,6 +275,24 @@ def test_models_stay_on_their_workers_and_dropped_ones_are_freed(client):
     assert len(models_on(workers)) == 4
 
 
+def test_copies_that_learn_have_the_checkpoints_of_their_originals(client):
+    workers = DaskWorkers(client, checkpoint_every=4)
+    pool = [("bayes", GaussianNB()), ("other", GaussianNB())]
+    ensemble = LongTermMemoryClassifier(workers.experts(pool), memory=None, on_error="raise")  # which learns on copies
+    seen = []
+    for X, y in batches(7):
+        ensemble.partial_fit(X, y, classes=CLASSES)
+        expert = ensemble.named_estimators_["bayes"]
+        seen.append((expert.remote.n_learned, expert.remote.n_saved, id(expert.remote.saved)))
+    assert [numbers[:2] for numbers in seen] == [(1, 1), (2, 1), (3, 1), (4, 1), (5, 5), (6, 5), (7, 5)]
+    assert len({saved for _, _, saved in seen}) == 2  # nothing was sent in between
+    kill_worker_of(client, expert)
+    with pytest.raises(RuntimeError, match="is lost"):
+        ensemble.predict(X)
+    ensemble.predict(X)
+    assert expert.fetch().class_count_.sum() == 200.0
+
+
 # Workers that are lost -------------------------------------------------------------------------------------------
 
 
@@ -354,6 +372,73 @@ def test_without_workers_there_is_an_error_and_no_hanging(client):
     with pytest.raises(TimeoutError, match="none of the workers"):
         ensemble.partial_fit(X, y, classes=CLASSES)
     assert not hasattr(ensemble, "_engine")
+
+
+@pytest.mark.parametrize("on_error", ["warn", "raise"])
+def test_without_workers_one_is_waited_for_once_in_a_round(client, on_error):
+    pool = [(f"bayes{at}", GaussianNB()) for at in range(4)]
+    ensemble = trained(LongTermMemoryClassifier(DaskWorkers(client).experts(pool), memory=None, on_error=on_error))
+    ensemble = pickle.loads(pickle.dumps(ensemble))  # whose models are nowhere
+    workers = ensemble.named_estimators_["bayes0"].workers
+    workers.workers, workers.timeout = ["nobody"], 1.0
+    X, y = next(batches(1))
+    for call in (lambda: ensemble.partial_fit(X, y), lambda: ensemble.predict(X), lambda: ensemble.partial_fit(X, y)):
+        began = time.monotonic()
+        with pytest.raises((ValueError, TimeoutError), match="none of the workers"):
+            heard(call)
+        assert 1.0 <= time.monotonic() - began < 1.9
+    assert ensemble.n_rounds_ == 3
+    workers.workers = None
+    assert ensemble.partial_fit(X, y).n_rounds_ == 4
+
+
+def test_a_copy_of_a_model_whose_worker_is_lost_is_that_of_its_checkpoint(client):
+    workers = DaskWorkers(client, checkpoint_every=4)
+    ensemble = trained(LongTermMemoryClassifier(workers.experts(classifiers()[:1]), memory=None), 7)
+    kill_worker_of(client, ensemble.named_estimators_["bayes"])
+    copied, messages = heard(copy.deepcopy, ensemble)
+    assert len(messages) == 1
+    assert "is copied as its last checkpoint has it: the worker" in messages[0]
+    X, y = next(batches(1, seed=1))
+    for each in (copied, ensemble, copy.deepcopy(ensemble)):
+        _, messages = heard(each.partial_fit, X, y)
+        assert messages == []
+        assert each.named_estimators_["bayes"].fetch().class_count_.sum() == 240.0  # five batches, and one more
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no such alarms here")
+@pytest.mark.parametrize("on_error", ["warn", "raise"])
+def test_an_interrupt_while_experts_learn_leaves_no_round_and_undoes_the_experts_if_they_learn_on_copies(
+    client, tmp_path, on_error
+):
+    flag = tmp_path / "flag"
+    pool = [("slow", Sluggish(str(flag), 1.5, while_it="learns")), ("bayes", GaussianNB())]
+    ensemble = trained(LongTermMemoryClassifier(DaskWorkers(client).experts(pool), memory=None, on_error=on_error))
+    X, y = next(batches(1, seed=1))
+    before = ensemble.predict_proba(X), ensemble.weights_
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    handler = signal.signal(signal.SIGALRM, interrupt)
+    flag.touch()
+    signal.setitimer(signal.ITIMER_REAL, 0.7)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            ensemble.partial_fit(X, y)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, handler)
+        flag.unlink()
+    learned = [expert.fetch().class_count_.sum() for expert in ensemble.named_estimators_.values()]  # which waits
+    assert ensemble.n_rounds_ == 3
+    np.testing.assert_array_equal(ensemble.weights_, before[1])
+    if on_error == "raise":
+        assert learned == [120.0, 120.0]
+        np.testing.assert_array_equal(ensemble.predict_proba(X), before[0])
+    else:  # as is documented
+        assert learned == [160.0, 160.0]
+    assert ensemble.partial_fit(X, y).n_rounds_ == 4
 
 
 def test_a_model_that_cannot_be_saved_goes_on_with_a_warning_and_so_do_the_others(client, tmp_path):
@@ -560,6 +645,29 @@ def test_what_cannot_be_fetched_is_pickled_as_last_saved(client):
 def test_wrong_settings_are_named(settings, message):
     with pytest.raises(ValueError, match=message):
         DaskWorkers(**settings)
+
+
+@pytest.mark.parametrize(
+    ("experts", "message"),
+    [
+        ("abc", "estimators='abc' must be a non-empty list of"),
+        (None, "estimators=None must be a non-empty list of"),
+        ({"a": GaussianNB()}, r"estimators=\{'a': GaussianNB\(\)\} must be a non-empty list of"),
+        ([("a",)], r"estimators=\[\('a',\)\] must be a non-empty list of"),
+        ([(1, GaussianNB())], r"estimators need strings for names; got \[1\]"),
+        ([("a", 5)], "expert 'a' is 5, which is no estimator and not 'drop'"),
+        ([("a", None)], "expert 'a' is None, which is no estimator and not 'drop'"),
+        ([("a", "dropped")], "expert 'a' is 'dropped', which is no estimator and not 'drop'"),
+        ([("a", GaussianNB)], "expert 'a' is <class .*, which is no estimator and not 'drop'"),
+        ([("a", FrozenEstimator(GaussianNB()))], "expert 'a' is frozen but not fitted"),
+    ],
+)
+def test_wrong_experts_are_named_in_the_words_of_local_pools(experts, message):
+    with pytest.raises(ValueError, match=message):
+        DaskWorkers().experts(experts)
+    if experts is not None:  # which are the default ones
+        with pytest.raises(ValueError, match=message):
+            LongTermMemoryClassifier(experts).fit(*next(batches(1)))
 
 
 def test_a_folder_that_is_missing_is_named_at_once_but_not_when_loaded_elsewhere(tmp_path):

@@ -1,5 +1,6 @@
 """Panels of series in buckets: same numbers as in one mixture, state that survives, errors that help."""
 
+import enum
 import json
 import pickle
 import signal
@@ -8,7 +9,7 @@ import sys
 import threading
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import numpy as np
 import pandas as pd
@@ -22,7 +23,7 @@ from sklearn.exceptions import NotFittedError
 from ltm_sklearn import ExpertMixture
 from ltm_sklearn.distributed import PanelMixture, _generations
 from ltm_sklearn.distributed._bucket_work import Work
-from ltm_sklearn.distributed._buckets import bucket_of, buckets_of
+from ltm_sklearn.distributed._buckets import bucket_of, buckets_of, plain_name
 from ltm_sklearn.experts import LongTermMemory
 
 N_BUCKETS = 3
@@ -48,6 +49,18 @@ class OwnPower:
 
     def __repr__(self):
         return f"OwnPower({self.power})"
+
+
+class Text(str):
+    """A text of another class."""
+
+
+class Shop(str, enum.Enum):  # noqa: UP042  of which str() is not its value
+    ZERO = "shop-0"
+
+
+class Number(enum.IntEnum):
+    ZERO = 0
 
 
 def files_in(folder):
@@ -167,6 +180,27 @@ def test_numbers_of_numpy_and_texts_of_any_kind_will_do(tmp_path):
     assert panel.predict(rows)["mixture"].notna().all()
 
 
+@pytest.mark.parametrize("name", [Shop.ZERO, Number.ZERO, Text("shop-0")], ids=repr)
+def test_names_of_another_class_are_the_series_of_their_plain_ones(name, tmp_path):
+    first, second, last = in_three(panel_frame(n_series=4).replace({"shop": {"shop-0": plain_name(name)}}))
+
+    def named(rows):
+        return rows.assign(shop=rows["shop"].map(lambda given: name if given == name else given))
+
+    panel_in(tmp_path, n_buckets=2).partial_fit(named(first))
+    panel = panel_in(tmp_path, n_buckets=2).partial_fit(second)
+    assert_same_numbers(panel, panel.predict(named(last)), in_memory({}, first, second), last)
+    assert {type(each) for each in panel.mixture_of(name)._known.series} <= {str, int}
+    assert panel.n_series_ == 4
+
+
+def test_names_of_experts_of_another_class_are_their_plain_ones(tmp_path):
+    first, second, last = in_three(panel_frame(n_series=4))
+    panel = panel_in(tmp_path).partial_fit(first)
+    panel.partial_fit(second.rename(columns={name: Text(name) for name in ("model 1", "newcomer")}))
+    assert_same_numbers(panel, panel.predict(last), in_memory({}, first, second), last)
+
+
 def test_a_series_that_is_new_gets_the_prior(tmp_path):
     first, _, last = in_three(panel_frame(n_series=3))
     panel = panel_in(tmp_path).partial_fit(first)
@@ -204,6 +238,21 @@ def test_whole_numbers_of_any_type_are_in_the_same_buckets(dtype):
 def test_texts_of_any_type_are_in_the_same_buckets(dtype):
     names = pd.Series(["a", "b", "a"], dtype=dtype)
     assert buckets_of(names, 64).tolist() == [bucket_of(name, 64) for name in "aba"]
+
+
+@pytest.mark.parametrize("name", [Shop.ZERO, Number.ZERO, Text("a"), np.str_("a"), np.int8(5)], ids=repr)
+def test_a_name_of_another_class_is_in_the_bucket_of_its_plain_one(name):
+    plain = plain_name(name)
+    assert type(plain) in (str, int)
+    assert plain == name
+    assert bucket_of(name, 1000) == bucket_of(plain, 1000)
+    columns = [pd.Series([name, plain], dtype=object), pd.Series([name]).astype("category")]
+    assert {bucket for column in columns for bucket in buckets_of(column, 1000)} == {bucket_of(plain, 1000)}
+
+
+@pytest.mark.parametrize("name", [True, np.True_, 1.0, None, np.nan, np.timedelta64(1), pd.Timedelta(1)], ids=repr)
+def test_what_is_equal_to_a_number_is_no_name_beside_it(name):
+    assert buckets_of(pd.Series([1, name, 1], dtype=object), 64).tolist() == [bucket_of(1, 64), -1, bucket_of(1, 64)]
 
 
 def test_buckets_are_filled_evenly():
@@ -549,7 +598,11 @@ def of_pyspark_pandas(rows):
         (lambda rows: changed(rows, "model 1", "much"), r"series 'shop-7' .*'model 1' is not numeric"),
         (lambda rows: changed(rows, "shop", None), r"column 'shop' \(series=\): None is neither text"),
         (lambda rows: changed(rows, "shop", 1.5), r"column 'shop' \(series=\): 1.5 is neither text"),
-        (lambda rows: changed(rows, "day", pd.NaT), "has no time in row"),
+        (lambda rows: changed(rows, "shop", True), r"column 'shop' \(series=\): True is neither text"),
+        (
+            lambda rows: changed(rows, "day", pd.NaT),
+            r"series 'shop-7' \(bucket \d\): column 'day'.* has no time in row",
+        ),
         (lambda rows: pd.concat([rows, rows[7:8]]), r"series 'shop-7' .*is there twice"),
         (lambda rows: rows.assign(day=rows["day"] - pd.Timedelta("99D")), "was there before, in an earlier call"),
         (lambda rows: rows.assign(day=np.arange(len(rows))), r"series 'shop-\d' .*cannot be compared with 2026-01-03"),
@@ -573,13 +626,48 @@ def test_wrong_rows_are_named_and_nothing_is_learned(wrong, message, tmp_path):
     assert files_in(tmp_path) == before
 
 
+@pytest.mark.parametrize("label", [Shop.ZERO, Text("one"), PurePosixPath("one")], ids=repr)
+@pytest.mark.parametrize("which", ["group", "block"])
+def test_labels_that_could_not_be_read_again_are_refused(which, label, tmp_path):
+    first, second, last = in_three(panel_frame(n_series=4))
+    panel = panel_in(tmp_path, **{which: "of it"}).partial_fit(first.assign(**{"of it": first["day"].dt.day}))
+    before = files_in(tmp_path)
+    wrong = second.assign(**{"of it": pd.Series([label] * len(second), dtype=object, index=second.index)})
+    with pytest.raises(ValueError, match=rf"column 'of it' \({which}=\): .*{type(label).__name__}.* cannot be written"):
+        panel.partial_fit(wrong)
+    assert files_in(tmp_path) == before
+    panel.partial_fit(second.assign(**{"of it": second["day"]}))
+    assert panel.predict(last.assign(**{"of it": last["day"]}))["mixture"].notna().all()
+
+
+class Keeper:
+    """A loss that comes to hold what it was not given, of a class that nobody has said is trusted."""
+
+    def __init__(self):
+        self.kept = None
+
+    def __call__(self, targets, forecasts):
+        self.kept = Text("kept")
+        return np.abs(targets - forecasts)
+
+    def __repr__(self):
+        return "Keeper()"
+
+
+def test_what_a_loss_has_come_to_hold_and_could_not_be_read_again_is_refused(tmp_path):
+    panel = panel_in(tmp_path, loss=Keeper())
+    with pytest.raises(ValueError, match=r"loss=Keeper\(\) cannot be written .*Text.*nothing was learned"):
+        panel.partial_fit(panel_frame(n_series=4))
+    assert files_in(tmp_path) == {}
+
+
 def test_series_of_numbers_are_named_as_such(tmp_path):
     rows = panel_frame(n_series=3)
     rows = rows.assign(shop=rows["shop"].str.slice(5).astype(int))
     panel = panel_in(tmp_path).partial_fit(rows[:9])
     with pytest.raises(ValueError, match=r"series 1 \(bucket \d\): column 'model 1' is infinite"):
         panel.partial_fit(changed(rows[9:], "model 1", np.inf))
-    with pytest.raises(ValueError, match=r"of series \d: column 'model 1' is infinite"):
+    with pytest.raises(ValueError, match=r"series 1 \(bucket \d\): column 'model 1' is infinite"):
         panel.predict(changed(rows[9:], "model 1", np.inf))
     with pytest.raises(ValueError, match=r"'shop' \(series=\): 1\.5 is neither"):
         panel.predict(rows[9:].assign(shop=1.5))
@@ -617,7 +705,7 @@ def test_a_wrong_first_call_leaves_no_panel(tmp_path):
 def test_wrong_rows_to_predict_are_named(tmp_path):
     first, _, last = in_three(panel_frame())
     panel = panel_in(tmp_path).partial_fit(first)
-    with pytest.raises(ValueError, match=r"bucket \d, of series 'shop-.*'model 1' is infinite"):
+    with pytest.raises(ValueError, match=r"series 'shop-7' \(bucket \d\): .*'model 1' is infinite"):
         panel.predict(changed(last, "model 1", np.inf))
     with pytest.raises(ValueError, match="None is neither text"):
         panel.predict(changed(last, "shop", None))

@@ -5,6 +5,7 @@ import gc
 import multiprocessing
 import os
 import pickle
+import signal
 import sys
 import threading
 import time
@@ -323,6 +324,48 @@ def test_ensemble_whose_expert_is_an_ensemble_that_hangs_is_copied_without_waiti
     for copied in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
         assert np.isfinite(copied.transform(ROWS)).all()
     assert time.monotonic() - began < 10.0
+    HangsWhenAsked.go_on.set()
+
+
+def ensemble_of(model, **parameters):
+    return LongTermMemoryRegressor([("inner", model), ("one", CountsNumber())], memory=None, **parameters)
+
+
+def test_locks_go_with_those_of_a_thread_that_waits_for_theirs():
+    HangsWhenAsked.go_on.clear()
+    innermost = LongTermMemoryRegressor([("hangs", HangsWhenAsked())], memory=None)
+    model = ensemble_of(ensemble_of(innermost, time_limit=60.0), time_limit=0.05)
+    learn_batch(model, 0)
+    with pytest.warns(ExpertWarning, match="'inner' could not predict"):
+        model.predict(np.full_like(ROWS, 9.0))
+    began = time.monotonic()
+    copied = copy.deepcopy(model)
+    assert time.monotonic() - began < 10.0
+    assert np.isfinite(copied.transform(ROWS)).all()
+    HangsWhenAsked.go_on.set()
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no such alarms here")
+def test_locks_of_calls_that_run_at_an_interrupt_are_left_behind():
+    HangsWhenAsked.go_on.clear()
+    model = ensemble_of(LongTermMemoryRegressor([("hangs", HangsWhenAsked())], memory=None), time_limit=60.0)
+    learn_batch(model, 0)
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 0.2)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            model.predict(np.full_like(ROWS, 9.0))
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+    began = time.monotonic()
+    copied = copy.deepcopy(model)
+    assert time.monotonic() - began < 10.0
+    assert np.isfinite(copied.transform(ROWS)).all()
     HangsWhenAsked.go_on.set()
 
 

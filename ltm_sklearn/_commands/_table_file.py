@@ -67,7 +67,9 @@ def _read_parquet(path: Path) -> Any:
     pandas = import_extra("pandas", "Parquet files", "arrow")
     try:
         return pandas.read_parquet(path).reset_index(drop=True)
-    except (LookupError, TypeError, AttributeError) as error:  # of what pandas has noted in it
+    except (ValueError, OSError):
+        raise
+    except Exception as error:  # those of pandas and pyarrow on damaged files are of many kinds
         raise ValueError(f"what it says of its columns is damaged: {type(error).__name__}: {error}") from None
 
 

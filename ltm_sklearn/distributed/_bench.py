@@ -54,6 +54,7 @@ class Held:
     model: Any
     saved: int | None  #: how many batches it had learned when it was last saved
     n_learned: int = 0
+    is_copy: bool = False  #: whether the checkpoint is that of another, of which it is a copy
     overdue: bool = False  #: whether it is still busy with what nobody waits for any more
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -140,9 +141,12 @@ class Bench:
         if isinstance(result, Failure):
             return Answer(able_to_travel(Failure(own_error(result.error))))  # the model stays here
         if task.keep_as is not None:
-            self.models[task.keep_as] = Held(result, None)
+            self.models[task.keep_as] = Held(result, held.saved, held.n_learned, is_copy=True)
             return Answer(None)
         learned = result is held.model
+        if held.is_copy and not learned:  # a snapshot: it will never learn, and would be restored as it was before
+            held.saved = None
+        held.is_copy = False
         held.n_learned += learned
         answer = Answer(None if learned else result, learned)
         if held.saved is None or held.n_learned - held.saved >= self.checkpoint_every:

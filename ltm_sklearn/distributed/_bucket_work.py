@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import traceback
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,12 +15,16 @@ from sklearn.base import clone
 from ..ensemble import ExpertMixture
 from ..ensemble._times import times_of
 from ..experts._validation import Floats
-from ..persistence import load, save
+from ..persistence import load
 from ..persistence._encode import Encoder
+from ..persistence._errors import BadFile
 from ..persistence._file import _dump, _load
 from ..persistence._models import dumped, untrusted_types
-from ._buckets import NO_BUCKET
+from ..persistence._writing import write_whole
+from ._buckets import NO_BUCKET, plain_names
 from ._generations import Generations, Header
+
+PLAIN = (str, int, float, bool, type(None))  #: what every file may hold
 
 
 class Report(NamedTuple):
@@ -50,19 +55,24 @@ class Work:
     def learn(self, bucket: int, rows: Any) -> Report:
         """Learn rows, and write the bucket's next file. An error is reported, not raised: no cluster hides it so."""
         try:
-            rows = self._in_time(bucket, rows)
+            rows = self._named(bucket, rows)
             mixture = self.load(bucket)
             self._check_names(mixture, rows)
             try:
-                mixture.partial_fit(self._forecasts(rows), rows[self.generation.target])
+                self._learn(mixture, rows)
             except ValueError as error:
-                raise self._told_by_series(bucket, rows, error) from error
-            save(mixture, self._generations.path(self.new_file(bucket)))
+                again = self.load(bucket)
+                raise self._told_by_series(bucket, rows, error, partial(self._learn, again)) from error
+            write_whole(self._dumped(mixture), str(self._generations.path(self.new_file(bucket))))
         except ValueError as error:
             return Report(bucket, 0, 0, str(error), True)
         except Exception:
             return Report(bucket, 0, 0, f"bucket {bucket}: {traceback.format_exc()}", False)
         return Report(bucket, len(mixture._known.series), mixture.n_samples_seen_, "", False)
+
+    def _learn(self, mixture: ExpertMixture, rows: Any) -> None:
+        rows = self._in_time(rows)
+        mixture.partial_fit(self._forecasts(rows), rows[self.generation.target])
 
     def new_file(self, bucket: int) -> str:
         """The bucket's file of the next generation."""
@@ -90,12 +100,19 @@ class Work:
         mixture._admit(given.experts[len(mixture.experts_) :])
         return mixture
 
-    def _in_time(self, bucket: int, rows: Any) -> Any:
-        """Rows of a series in the order of time: a frame of a cluster has none."""
-        series, time = self.mixture.series, self.mixture.time
+    def _named(self, bucket: int, rows: Any) -> Any:
+        """Rows with plain names of series."""
+        series = self.mixture.series
         if bucket == NO_BUCKET:
             name = rows[series].tolist()[0]
             raise ValueError(f"column {series!r} (series=): {name!r} is neither text nor a whole number")
+        rows = rows.copy(deep=False)
+        rows[series] = plain_names(rows[series])
+        return rows
+
+    def _in_time(self, rows: Any) -> Any:
+        """Rows of a series in the order of time: a frame of a cluster has none."""
+        time = self.mixture.time
         if time is None:
             return rows
         order = np.argsort(times_of(rows[time], f"column {time!r} (time=)").order, kind="stable")
@@ -106,7 +123,9 @@ class Work:
         columns = special_columns(self.mixture) + self.generation.experts
         given = [name for name in columns if name in rows.columns]
         missing = [name for name in self.generation.experts if name not in rows.columns]
-        return rows[given].reindex(columns=[*given, *missing])
+        forecasts = rows[given].reindex(columns=[*given, *missing])
+        forecasts.columns = [*given, *missing]  # plain text, whatever the frame has
+        return forecasts
 
     def _check_names(self, mixture: ExpertMixture, rows: Any) -> None:
         """That no number has become text on its way, or the other way round: it would be another series."""
@@ -119,34 +138,68 @@ class Work:
                     f"{self.mixture.series!r} (series=) the type that it had"
                 )
 
-    def _told_by_series(self, bucket: int, rows: Any, error: ValueError) -> ValueError:
-        """The same error, of the first series that has it alone."""
-        mixture = self.load(bucket)
+    def _told_by_series(self, bucket: int, rows: Any, error: ValueError, attempt: Callable[[Any], Any]) -> ValueError:
+        """The same error, of the first series with which the same attempt fails alone."""
         for _, its in rows.groupby(self.mixture.series, sort=False):
-            its = its.reset_index(drop=True)
             try:
-                mixture.partial_fit(self._forecasts(its), its[self.generation.target])
+                attempt(its.reset_index(drop=True))
             except ValueError as own:
                 return ValueError(f"series {its[self.mixture.series].tolist()[0]!r} (bucket {bucket}): {own}")
         return ValueError(f"bucket {bucket}: {error}")
+
+    def _dumped(self, mixture: ExpertMixture) -> bytes:
+        """The bytes of a bucket's file. What could not be read again is refused: all its series would be lost."""
+        names = own_names(self.mixture)
+        known = mixture._known
+        self._check_labels("group", known.groups, names)
+        self._check_labels("block", known.last_block.values(), names)
+        data = _dump(mixture)
+        if any(not name.startswith("ltm_sklearn.") for name in names):  # what else it has come to hold, nobody knows
+            try:
+                _load(data, trusted=names)
+            except BadFile as error:
+                raise ValueError(_UNREADABLE.format(self.mixture, error)) from error
+        return data
+
+    def _check_labels(self, which: str, labels: Iterable[Any], names: list[str]) -> None:
+        """That labels can be read again; those that are plain can."""
+        strange = [*{(type(label), label): label for label in labels if type(label) not in PLAIN}.values()]
+        if not strange or _is_readable(strange, names):
+            return
+        wrong = next((label for label in strange if not _is_readable(label, names)), strange[0])
+        raise ValueError(
+            f"column {getattr(self.mixture, which)!r} ({which}=): {wrong!r}, of {type(wrong)!r}, cannot be written so "
+            "that all can read it: make it text or a number"
+        )
 
     # Predicting -----------------------------------------------------------------------------------------------------
 
     def predict(self, bucket: int, rows: Any) -> Floats:
         """What the bucket says of rows, (n_rows, n_outputs), in their order."""
-        if bucket == NO_BUCKET:
-            self._in_time(bucket, rows)
+        rows = self._named(bucket, rows)
         mixture = self.load(bucket)
+        self._check_names(mixture, rows)
+
+        def issued(rows: Any) -> Floats:
+            return mixture.predict(self._forecasts(rows))
+
         try:
-            self._check_names(mixture, rows)
-            said = mixture.predict(self._forecasts(rows))
+            said = issued(rows)
         except ValueError as error:
-            name = rows[self.mixture.series].tolist()[0]
-            raise ValueError(f"bucket {bucket}, of series {name!r}: {error}") from error
+            raise self._told_by_series(bucket, rows, error, issued) from error
         return said.reshape(len(rows), -1)
 
 
+_UNREADABLE = "algorithm={0.algorithm!r} or loss={0.loss!r} cannot be written so that all can read it: {1}"
 _OF_MAIN = "{} is of __main__, where workers do not find it: put it into a module"
+
+
+def _is_readable(thing: Any, names: list[str]) -> bool:
+    try:
+        _load(_dump(thing), trusted=names)
+    except ValueError:
+        return False
+    return True
 
 
 def _twin(name: Any) -> Any:
@@ -188,8 +241,7 @@ def check_own(mixture: ExpertMixture) -> None:
         names = own_names(mixture)
         _load(data, trusted=names)
     except ValueError as error:
-        told = f"algorithm={mixture.algorithm!r} or loss={mixture.loss!r} cannot be written so that all can read it"
-        raise ValueError(f"{told}: {error}") from error
+        raise ValueError(_UNREADABLE.format(mixture, error)) from error
     for name in names:
         if name.startswith("__main__."):
             raise ValueError(_OF_MAIN.format(name))

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import Callable, Sequence
 from os import PathLike, fspath
 from os.path import isdir
 from typing import Any, NamedTuple, Self
 from uuid import uuid4
+from warnings import warn
 
 import numpy as np
 from sklearn import get_config
 
-from .._attempts import MODEL, Failure
+from .._attempts import MODEL, Failure, missed_in_round, words_of
 from .._events import logger
+from .._failures import ExpertWarning
 from ..ensemble._from_river import as_sklearn_model
+from ..ensemble._parameters import check_frozen, check_is_estimator, pairs_of
 from ..ensemble._validation import is_frozen
 from ..experts._validation import check_count, check_number
 from ._bench import Answer, Message, Task
@@ -126,11 +130,13 @@ class DaskWorkers:
         -------
         list of (str, estimator) pairs
         """
-        return [(name, self._expert(estimator)) for name, estimator in estimators]
+        return [(name, self._expert(name, estimator)) for name, estimator in pairs_of(estimators)]
 
-    def _expert(self, estimator: Any) -> Any:
-        if isinstance(estimator, str):  # "drop"
+    def _expert(self, name: str, estimator: Any) -> Any:
+        if isinstance(estimator, str) and estimator == "drop":
             return estimator
+        check_is_estimator(name, estimator)
+        check_frozen(name, estimator)
         if is_frozen(estimator):
             return type(estimator)(OnWorker(estimator.estimator, self)._fitted())
         return OnWorker(as_sklearn_model(estimator), self)
@@ -146,16 +152,21 @@ class DaskWorkers:
         return self._begin(function, tasks, [None] * len(tasks))
 
     def copy_beside(self, model: OnWorker, how: Callable[[Any], Any]) -> Remote:
-        """A copy of a model, on the same worker."""
-        remote, copied, key = model.remote, Remote(), uuid4().hex
+        """A copy of a model, on the same worker; of one that is nowhere, another that will be restored."""
+        remote, key = model.remote, uuid4().hex
+        if remote.seat is None and how is copy.deepcopy:
+            return remote.twin()
         result = self._begin(_copied, [(how, None, model)], [key])()[0]
         if isinstance(result, Failure):
+            if remote.seat is None and how is copy.deepcopy:  # not any more
+                told = f"{model!r} is copied as its last checkpoint has it: {words_of(result.error)}"
+                warn(told, ExpertWarning, stacklevel=2)
+                return remote.twin()
             raise result.error
         assert remote.seat is not None
+        copied = remote.twin()
+        copied.n_learned = remote.n_learned
         copied.settle(remote.seat, key)
-        # until it is saved itself, the last that is known is what it was copied from
-        copied.origin, copied.lasting, copied.saved = remote.origin, remote.lasting, remote.saved
-        copied.classes = remote.classes
         return copied
 
     def _begin(
@@ -239,8 +250,10 @@ class DaskWorkers:
         return placed
 
     def _addresses(self) -> dict[str, int]:
-        """The workers that may be used, with their threads; waits for one if there is none."""
-        client, deadline = self._client(), time.monotonic() + self.timeout
+        """The workers that may be used, with their threads; waits for one if there is none, once in a round."""
+        missed = missed_in_round()
+        patience = 0.0 if any(each is self for each in missed) else self.timeout
+        client, deadline = self._client(), time.monotonic() + patience
         while True:
             known = client.scheduler_info(n_workers=-1)["workers"]
             found = {
@@ -251,7 +264,8 @@ class DaskWorkers:
             if found:
                 self._seats = {address: seat for address, seat in self._seats.items() if not seat.is_lost}
                 return found
-            if time.monotonic() > deadline:
+            if time.monotonic() >= deadline:
+                missed.append(self)
                 which = "no worker" if self.workers is None else f"none of the workers {self.workers!r}"
                 raise TimeoutError(f"the Dask cluster has {which}: waited {self.timeout:g} s for one")
             time.sleep(0.1)

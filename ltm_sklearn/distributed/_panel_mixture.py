@@ -16,7 +16,7 @@ from ..ensemble._times import CALENDAR
 from ..experts._validation import check_count
 from ..streams._batches import import_extra
 from ._bucket_work import Report, Work, check_own, special_columns
-from ._buckets import NO_BUCKET, bucket_of
+from ._buckets import bucket_of, plain_name
 from ._frames import frame_of
 from ._generations import Generation, Generations, described
 
@@ -130,8 +130,8 @@ class PanelMixture:
         generations = self._generations
         before = self._last() or self._none_yet()
         given = frame_of(frame)
-        columns = given.columns
-        self._check_columns(columns, learn=True)
+        self._check_columns(given.columns, learn=True)
+        columns = [str.__str__(name) for name in given.columns]
         if self.mixture.time is None and not given.in_order:
             raise ValueError("the rows of such a frame have no order: give the mixture time=, a column of times")
         special = {*special_columns(self.mixture), self.target}
@@ -240,11 +240,11 @@ class PanelMixture:
         ExpertMixture
         """
         work = self._work(self._now())
-        bucket = bucket_of(series, self.n_buckets)
-        if bucket == NO_BUCKET:
+        name = plain_name(series)
+        if name is None:
             raise ValueError(f"series={series!r} is neither text nor a whole number")
-        mixture = work.load(bucket)
-        if series not in mixture._known.series:
+        mixture = work.load(bucket_of(name, self.n_buckets))
+        if name not in mixture._known.series:
             raise ValueError(f"there is no series {series!r}")
         return mixture
 

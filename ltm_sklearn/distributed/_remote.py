@@ -70,6 +70,13 @@ class Remote:
             self._lease()
             self.seat, self.n_learned = None, self.n_saved
 
+    def twin(self) -> Remote:
+        """A copy that is nowhere; until it is saved itself, the last that is known is what it was copied from."""
+        twin = Remote(self.origin, self.lasting)
+        twin.saved, twin.classes = self.saved, self.classes
+        twin.n_learned = twin.n_saved = self.n_saved
+        return twin
+
     def take(self, answer: Answer) -> None:
         """Note what a worker has told of it."""
         self.n_learned += answer.learned

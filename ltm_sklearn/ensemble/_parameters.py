@@ -43,14 +43,9 @@ def _check_estimators(ensemble: Any) -> None:
     if ensemble.estimators is None:
         return
     kind = "classifier" if is_classifier(ensemble) else "regressor"
-    try:
-        names = [name for name, _ in ensemble.estimators]
-    except (TypeError, ValueError):
-        names = []
+    names = [name for name, _ in pairs_of(ensemble.estimators)]
     if not names:
-        raise ValueError(f"estimators={ensemble.estimators!r} must be a non-empty list of (name, estimator) pairs")
-    if not all(isinstance(name, str) for name in names):
-        raise ValueError(f"estimators need strings for names; got {names!r}")
+        raise ValueError(NO_PAIRS.format(ensemble.estimators))
     ensemble._validate_names(names)
     if marked := [name for name in names if "@" in name]:
         raise ValueError(f"estimators' names must not contain @, which marks experts of the ensemble's own: {marked!r}")
@@ -63,14 +58,41 @@ def _check_estimators(ensemble: Any) -> None:
                 f"time_limit={ensemble.time_limit!r} is for models of this process, and expert {name!r} is on a "
                 "worker: use the timeout= of its DaskWorkers"
             )
-        if isinstance(expert, type) or not hasattr(expert, "fit"):
-            raise ValueError(f"expert {name!r} is {estimator!r}, which is no estimator and not 'drop'")
+        check_is_estimator(name, estimator)
         if get_tags(expert).estimator_type != kind:
             raise ValueError(f"expert {name!r} ({type(estimator).__name__}) should be a {kind}")
-        if is_frozen(estimator):
-            try:
-                check_is_fitted(estimator)
-            except NotFittedError:
-                raise ValueError(f"expert {name!r} is frozen but not fitted: it could never predict") from None
+        check_frozen(name, estimator)
     if not ensemble._pool():
         raise ValueError("all estimators are dropped: at least one is needed")
+
+
+# Of one expert, wherever it is to be ------------------------------------------------------------------------------
+
+NO_PAIRS = "estimators={!r} must be a non-empty list of (name, estimator) pairs"
+
+
+def pairs_of(estimators: Any) -> list[tuple[str, Any]]:
+    """Names and estimators, if these are such pairs."""
+    try:
+        pairs = [(name, estimator) for name, estimator in estimators]
+    except (TypeError, ValueError):
+        raise ValueError(NO_PAIRS.format(estimators)) from None
+    if not all(isinstance(name, str) for name, _ in pairs):
+        raise ValueError(f"estimators need strings for names; got {[name for name, _ in pairs]!r}")
+    return pairs
+
+
+def check_is_estimator(name: str, estimator: Any) -> None:
+    """An instance that can learn."""
+    expert = as_sklearn_model(estimator)
+    if isinstance(expert, type) or not hasattr(expert, "fit"):
+        raise ValueError(f"expert {name!r} is {estimator!r}, which is no estimator and not 'drop'")
+
+
+def check_frozen(name: str, estimator: Any) -> None:
+    """One that is never trained must know something."""
+    if is_frozen(estimator):
+        try:
+            check_is_fitted(estimator)
+        except NotFittedError:
+            raise ValueError(f"expert {name!r} is frozen but not fitted: it could never predict") from None
