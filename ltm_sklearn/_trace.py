@@ -85,7 +85,7 @@ class Trace:
     def thinned(self, most: int) -> Trace:
         """The same in at most so many records: neighbours are averaged."""
         check_count("most", most)
-        step = -(-len(self.ends) // most)
+        step = -(-len(self.ends) // int(most))
         if step == 1:
             return self
         starts = np.arange(0, len(self.ends), step)

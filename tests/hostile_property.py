@@ -103,7 +103,7 @@ class Entry:
             try:
                 answer = self.calls[name](thing, bad)
             except self.errors as error:
-                said = f"{type(error).__name__}: {error}"
+                said = " ".join([f"{type(error).__name__}: {error}", *getattr(error, "__notes__", ())])
                 is_ours = isinstance(error, ValueError | TypeError) and not re.search(self.others, said)
             if said is not None:
                 if self.keeps and is_ours:

@@ -3,6 +3,7 @@
 import sys
 from decimal import Decimal
 
+import joblib
 import numpy as np
 import pytest
 from sklearn.linear_model import SGDRegressor
@@ -11,6 +12,8 @@ from stream_experts import Says
 
 from ltm_sklearn import ExpertMixture, LongTermMemoryClassifier, LongTermMemoryRegressor
 from ltm_sklearn.bandits import Exp3, LowerBoundAdversary, SlidingWindowUCB
+from ltm_sklearn.display import CumulativeLossDisplay
+from ltm_sklearn.ensemble import SlidingWindow
 from ltm_sklearn.evaluation import crps, prequential
 from ltm_sklearn.evaluation.oracles import best_sequence
 from ltm_sklearn.experts import BestOfBothWorlds, LongTermMemory, SimpleReduction
@@ -272,3 +275,41 @@ def test_adapters_name_weights_and_targets_that_are_none():
 def test_classes_that_cannot_be_told_apart_are_named():
     with pytest.raises(ValueError, match=r"class \[0.5\] is not hashable"):
         prequential(GaussianNB(), (X, Y > 0), classes=[0.5, [0.5]])
+
+
+@pytest.mark.parametrize("weight", [np.inf, np.nan])
+@pytest.mark.parametrize(
+    "model", [SlidingWindow(GaussianNB()), LongTermMemoryClassifier([("bayes", GaussianNB()), ("other", GaussianNB())])]
+)
+def test_one_weight_for_all_rows_is_a_number(model, weight):
+    model.fit(X, Y > 0)
+    before = joblib.hash(model)
+    with pytest.raises(ValueError, match="sample_weight"):
+        model.partial_fit(X, Y > 0, sample_weight=weight)
+    assert joblib.hash(model) == before
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda model: model.partial_fit(X, Y > 0, classes=np.inf), "classes"),
+        (lambda model: model.partial_fit(X, Y > 0, classes=[]), "classes"),
+        (lambda model: model.partial_fit(X[np.newaxis], Y > 0, classes=[0, 1]), "X"),
+        (lambda model: model.partial_fit(X.astype(complex), Y > 0, classes=[0, 1]), "X"),
+        (lambda model: model.partial_fit(X, Y[:, np.newaxis, np.newaxis] > 0, classes=[0, 1]), "y"),
+    ],
+)
+def test_what_scikit_learn_does_not_name_is_named(call, name):
+    for model in (LongTermMemoryClassifier([("bayes", GaussianNB())]), SlidingWindow(GaussianNB())):
+        with pytest.raises(ValueError, match=rf"\b{name}\b"):
+            call(model)
+
+
+def test_scores_of_quantiles_stay_finite():
+    assert np.isfinite(crps([1e308, -1e308], [[-1e308, 1e308]] * 2, [0.1, 0.9]))
+
+
+def test_scalars_and_arrays_have_no_record_though_they_have_a_trace():
+    for other in (np.ma.masked, np.zeros(3), np.datetime64("2024-01-01")):
+        with pytest.raises(TypeError, match="keeps no history"):
+            CumulativeLossDisplay.from_estimator(other)

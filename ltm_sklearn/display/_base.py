@@ -6,6 +6,8 @@ from abc import ABC, abstractmethod
 from os import PathLike
 from typing import Any, Self
 
+import numpy as np
+
 from .._run_log import read_log
 from .._trace import Trace, end_of
 from ._axes import axes_of
@@ -84,7 +86,7 @@ class TraceDisplay(ABC):
 def recorded_by(estimator: Any, **which: Any) -> Trace:
     """What an estimator has recorded."""
     last = end_of(estimator)
-    if not hasattr(last, "trace"):
+    if not hasattr(last, "trace") or isinstance(last, np.ndarray | np.generic):  # of another kind
         kind = type(last).__name__
         raise TypeError(f"a {kind} keeps no history to draw; the estimators of ltm_sklearn do, with record=")
     trace: Trace = last.trace(**which)

@@ -16,7 +16,7 @@ from ..losses._classes import ClassScore
 from ._base import LongTermMemoryEnsemble
 from ._parameters import check_parameters
 from ._pools import classifiers
-from ._validation import check_labels, class_indices, one_kind, require, unchanged_on_error
+from ._validation import check_labels, class_indices, floats_suffice, one_kind, require, unchanged_on_error
 
 
 class LongTermMemoryClassifier(ClassifierMixin, LongTermMemoryEnsemble):
@@ -200,5 +200,6 @@ class LongTermMemoryClassifier(ClassifierMixin, LongTermMemoryEnsemble):
             raise ValueError(f"at least two classes are needed; {found}")
         require(self, y)
         if type(y) is not np.ndarray or y.ndim != 1:
-            y = column_or_1d(y, warn=True)
+            with floats_suffice("y"):
+                y = column_or_1d(y, warn=True)
         return y, class_indices(y, self.classes_)

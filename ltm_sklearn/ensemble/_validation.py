@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -32,13 +33,21 @@ def unchanged_on_error(estimator: Any) -> Iterator[None]:
 
 @contextmanager
 def floats_suffice(what: str) -> Iterator[None]:
-    """Whole numbers beyond all floats are a ValueError, as other wrong numbers are; what is no number is named."""
+    """Whole numbers beyond all floats are a ValueError, as other wrong numbers are; what is wrong is named."""
     try:
         yield
     except OverflowError as error:
         raise ValueError(f"{what} has a number that is too large: {error}") from None
     except TypeError as error:
         raise TypeError(f"{what} is wrong: {error}") from None
+    except ValueError as error:
+        raise _named(error, what) from None
+
+
+def _named(error: ValueError, what: str) -> ValueError:
+    """The same, if it says what is wrong or is of a kind of its own; or one that does."""
+    is_told = type(error) is not ValueError or re.search(rf"\b{what}\b", str(error))
+    return error if is_told else ValueError(f"{what} is wrong: {error}")
 
 
 def check_rows(estimator: Any, X: Any, reset: bool) -> Any:
@@ -114,8 +123,9 @@ def _is_numeric(frame: Any) -> bool:
 def check_labels(estimator: Any, y: Any) -> Any:
     """One class label a row."""
     require(estimator, y)
-    y = column_or_1d(y, warn=True)
-    assert_all_finite(y, input_name="y")
+    with floats_suffice("y"):
+        y = column_or_1d(y, warn=True)
+        assert_all_finite(y, input_name="y")
     with one_kind("y"):
         check_classification_targets(y)
     return y
@@ -128,10 +138,14 @@ def one_kind(what: str) -> Iterator[None]:
         yield
     except TypeError as error:
         raise ValueError(f"{what} must have labels of one kind, all text or all numbers: {error}") from None
+    except ValueError as error:
+        raise _named(error, what) from None
 
 
 def class_indices(y: Any, classes: Any) -> Any:
     """Where each label stands among the sorted classes; one that is none of them is an error."""
+    if not len(classes):
+        raise ValueError("classes is empty")
     try:
         indices = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
         unknown = classes[indices] != y
@@ -150,7 +164,7 @@ def check_numbers(estimator: Any, y: Any) -> Floats:
     require(estimator, y)
     with floats_suffice("y"):
         y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", estimator=estimator)
-    numbers: Floats = column_or_1d(y, warn=True)
+        numbers: Floats = column_or_1d(y, warn=True)
     return numbers
 
 
@@ -166,6 +180,8 @@ def check_weights(sample_weight: Any, X: Any) -> Floats | None:
         return None
     with floats_suffice("sample_weight"):
         weights: Floats = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    if not np.isfinite(weights).all():  # of a single number for all rows scikit-learn does not look
+        raise ValueError(f"sample_weight={sample_weight!r} must be finite")
     if not weights.max() > 0.0:
         raise ValueError("sample_weight must have a positive sum: all rows have weight zero")
     return weights

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..experts._validation import Floats, as_floats, check_flag, check_number
+from ..losses._own import within_floats
 from ._tables import check_forecasts
 
 
@@ -54,6 +55,7 @@ def crps(y: ArrayLike, quantile_forecasts: ArrayLike, levels: ArrayLike, *, mean
     if not (np.diff(at) > 0.0).all():
         raise ValueError(f"levels={at.tolist()} must increase")
     edges = np.concatenate([[0.0], (at[1:] + at[:-1]) / 2.0, [1.0]])
-    error = targets[:, np.newaxis] - table
-    scores: Floats = 2.0 * (np.maximum(at * error, (at - 1.0) * error) @ np.diff(edges))
-    return float(scores.mean()) if mean else scores
+    with np.errstate(over="ignore"):  # of numbers near the largest ones, whose scores are that
+        error = targets[:, np.newaxis] - table
+        scores: Floats = 2.0 * (np.maximum(at * error, (at - 1.0) * error) @ np.diff(edges))
+        return float(within_floats(scores.mean())) if mean else within_floats(scores)
