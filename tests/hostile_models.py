@@ -57,7 +57,12 @@ SHARED = {"combine": "average", "loss": "auto", "memory": "auto", "rounds": "bat
 SHARED |= {"feedback": "full", "query": 1, "on_error": "warn", "max_pending": 10, "n_jobs": None, "algorithm": None}
 
 
-def estimator_entry(make: Any, y: Any, *, with_ids: bool = True, with_weights: bool = True, **first: Any) -> Entry:
+DIVERGED = "under-/overflow occurred"  #: what scikit-learn's gradient descent says in the midst of a batch
+
+
+def estimator_entry(
+    make: Any, y: Any, *, with_ids: bool = True, with_weights: bool = True, others: str = "(?!)", **first: Any
+) -> Entry:
     def weights(bad: Any) -> dict[str, Any]:
         return {"sample_weight": bad(WEIGHTS)} if with_weights else {}
 
@@ -80,7 +85,17 @@ def estimator_entry(make: Any, y: Any, *, with_ids: bool = True, with_weights: b
         )
     # An adapter says what its model says, which may be NaN; an ensemble lets such a model sleep.
     nan: Any = ("transform",) if with_ids else True
-    return Entry(partial(_learned, make, y, **first), partial(_goes_on, y), calls, nan=nan, forgets=("fit",))
+    # Whole numbers beyond all floats, in frames of objects, are looked at by the models alone.
+    errors = (OverflowError,)
+    return Entry(
+        partial(_learned, make, y, **first),
+        partial(_goes_on, y),
+        calls,
+        nan=nan,
+        forgets=("fit",),
+        errors=errors,
+        others=others,
+    )
 
 
 CLASSES = np.array(["no", "yes"], dtype=object)
@@ -112,6 +127,7 @@ ENTRIES: dict[str, Entry] = {
         NUMBERS,
         with_ids=False,
         with_weights=False,
+        others=DIVERGED,
     ),
     "ltm_sklearn.ensemble.SlidingWindow": estimator_entry(
         lambda: SlidingWindow(LinearRegression(), window=20), NUMBERS, with_ids=False
@@ -239,7 +255,8 @@ def river_entry(
         calls["learn unknown id"] = lambda m, bad: m.learn_one(ROW, target, id=bad("c"))
     # Models of River diverge on what they are given; an ensemble lets them sleep, a selector or adapter says what they
     # say.
-    return Entry(partial(_river, make, labels), good, calls, errors=errors, nan="id" not in extra, others=others)
+    nan = False if "id" in extra else "all"
+    return Entry(partial(_river, make, labels), good, calls, errors=errors, nan=nan, others=others)
 
 
 def _framed(table: Any) -> Any:
@@ -279,7 +296,7 @@ ENTRIES |= {
         False,
         batches=True,
         extra=("w",),
-        others="under-/overflow occurred",  # of scikit-learn's gradient descent, in the midst of a batch
+        others=DIVERGED,
     ),
 }
 

@@ -27,7 +27,7 @@ WORDS = (
     r"n_experts|expert|arms?|probability|rewards?|n_arms|query|X|x|y|Y|y_pred|y_true|rows?|columns?|labels?|class|classes|targets?|"
     r"sample_weight|weights?|ids?|sample\(s\)|samples|features?|feature_names|dtype|shape|sparse|file|source|stream|"
     r"line|names|trace|models?|quantile|levels?|forecasts|quantile_forecasts|time|times|series|group|block|fh|horizon|"
-    r"seed|estimator|frame|dictionary|max_switches|max_distinct|switches|index|random_state|VectorDict|\w+=.*"
+    r"seed|estimator|frame|dictionary|max_switches|max_distinct|switches|index|random_state|VectorDict|step|\w+=.*"
 )
 
 
@@ -44,8 +44,8 @@ class Entry:
         Take the thing and a ``Spoiler``.
     errors : tuple of exceptions
         Documented ones, beside ValueError and TypeError.
-    nan : bool or tuple of str
-        Whether NaN is a documented answer; or the calls of which it is.
+    nan : bool, "all" or tuple of str
+        Whether NaN is a documented answer; or the calls of which it is. "all": infinity is one, too.
     forgets : tuple of str
         Calls after which rows may be of another kind, as after ``fit``: then only ``fit`` is good.
     keeps : bool
@@ -61,7 +61,7 @@ class Entry:
         calls: dict[str, Callable[[Any, Spoiler], Any]],
         *,
         errors: tuple[type[Exception], ...] = (),
-        nan: bool | tuple[str, ...] = False,
+        nan: bool | str | tuple[str, ...] = False,
         forgets: tuple[str, ...] = (),
         keeps: bool = True,
         others: str = "(?!)",
@@ -112,11 +112,14 @@ class Entry:
                     assert joblib.hash(thing) == before, f"the state has changed: {said}"
                     assert joblib.hash(self.good(thing)) == self._answer, f"what comes next has changed: {said}"
                 return False
-            nan = self.nan if isinstance(self.nan, bool) else name in self.nan
-            assert is_finite(answer, nan), f"answered {answer!r}"
+            nan = name in self.nan if isinstance(self.nan, tuple) else bool(self.nan)
+            assert self.nan == "all" or is_finite(answer, nan), f"answered {answer!r}"
             assert_distribution(thing)
             if name not in self.forgets:
-                assert is_finite(self.good(thing), self.nan is True), "the next good call answers what is not finite"
+                following = self.good(thing)
+                assert self.nan == "all" or is_finite(following, self.nan is True), (
+                    "the next good call answers what is not finite"
+                )
             return True
 
 

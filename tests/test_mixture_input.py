@@ -195,6 +195,10 @@ def test_tables_of_other_shapes():
         ExpertMixture(record=50, series="id").fit(table(id="q"), y).trace(series="z")
     with pytest.raises(ValueError, match="no output 3"):
         ExpertMixture(record=50).fit(X, y).trace(output=3)
+    with pytest.raises(ValueError, match="no output <NA>"):
+        ExpertMixture(record=50).fit(X, y).trace(output=pd.NA)
+    with pytest.raises(ValueError, match=r"no series \(1, \[2\]\)"):
+        ExpertMixture(record=50).fit(X, y).trace(series=(1, [2]))
     with pytest.raises(ValueError, match="record="):
         mixture.trace()
 

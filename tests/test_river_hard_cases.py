@@ -268,9 +268,20 @@ def test_selector_whose_model_fails_has_the_weights_that_it_had():
     model = ExpertSelectionRegressor([ReadsNumber("a"), Picky()])
     model.learn_one({"a": 1.0}, 1.0)
     before = model.weights.copy()
-    with pytest.raises(RuntimeError):
+    with pytest.raises(RuntimeError) as caught:
         model.learn_one({"a": 1.0, "bad": 1.0}, 1.0)
+    assert caught.value.__notes__ == ["raised by the model Picky, given the row {'a': 1.0, 'bad': 1.0}"]
     np.testing.assert_array_equal(model.weights, before)
+
+
+def test_model_without_a_finite_answer_is_not_selected():
+    model = ExpertSelectionRegressor([ReadsNumber("a"), ReadsNumber("b")])
+    for _ in range(50):
+        model.learn_one({"a": 1.0, "b": 0.0}, 1.0)
+    model.learn_one({"a": np.inf, "b": 0.0}, 1.0)  # it has nearly all the weight
+    assert model.predict_one({"a": np.inf, "b": 0.0}) == 0.0
+    model.learn_one({"a": 1.0, "b": 0.0}, 1.0)
+    assert model.predict_one({"a": 1.0, "b": 0.0}) == 1.0
 
 
 def test_metric_of_one_row_is_not_that_of_the_rows_before():

@@ -270,6 +270,17 @@ def test_pipeline_whose_last_step_only_knows_fit_has_no_partial_fit_and_gets_a_w
         assert isinstance(model.named_estimators_.piped, SlidingWindow)
 
 
+@pytest.mark.parametrize(
+    ("rows", "message", "step"),
+    [(np.zeros((2, 2, 2)), "array with dim 3", "scale"), (np.ones((2, 2)), "y contains NaN", "sgd")],
+)
+def test_step_that_refuses_the_rows_is_named(rows, message, step):
+    pipeline = IncrementalPipeline([("scale", StandardScaler()), ("sgd", SGDRegressor(random_state=0))])
+    with pytest.raises(ValueError, match=message) as caught:
+        pipeline.partial_fit(rows, [1.0, np.nan])
+    assert caught.value.__notes__ == [f"raised by step {step!r} of the pipeline"]
+
+
 def test_pipeline_is_still_a_pipeline():
     pipeline = IncrementalPipeline([("scale", StandardScaler()), ("sgd", SGDRegressor(random_state=0))])
     assert isinstance(clone(pipeline).set_params(sgd__alpha=0.5), Pipeline)

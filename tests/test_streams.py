@@ -355,6 +355,7 @@ def test_coefficients_return():
     [
         ({"concepts": []}, "concepts is empty"),
         ({"concepts": [Sea(), 3]}, "concept 1 is 3"),
+        ({"concepts": [np.array(3)]}, r"concept 0 is array\(3\)"),
         ({"concepts": [iter([({"a": 1}, 0)])]}, "is an iterator"),
         ({"concepts": [[]]}, "concept 0 has no rows"),
         ({"concepts": [(np.zeros((0, 2)), [])]}, "with rows"),
@@ -384,6 +385,12 @@ def test_coefficients_return():
 def test_bad_schedules_are_named(arguments, message):
     with pytest.raises(ValueError, match=message):
         RecurringConcepts(**{"concepts": [Sea(5.0), Sea(9.0)], **arguments})
+
+
+def test_concept_that_raises_is_named():
+    with pytest.raises(TypeError) as caught:
+        RecurringConcepts({"low": object})
+    assert caught.value.__notes__ == ["raised when concept 'low' was asked for 1 rows"]
 
 
 def test_noise_needs_to_know_the_classes():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -76,15 +76,11 @@ class MixtureShown:
             if len(codes) > 1:
                 raise ValueError(f"there are {len(codes)} series: say which, with series=")
             return 0
-        if not isinstance(series, Hashable) or series not in codes:
-            raise ValueError(f"there is no series {series!r}")
-        return codes[series]
+        return _looked_up(codes, series, "series", f"there are {len(codes)}")
 
     def _output_at(self, output: Any) -> int:
         names = self._known.outputs or self._output_names()
-        if output not in names:
-            raise ValueError(f"there is no output {output!r}; there are {names!r}")
-        return int(names.index(output))
+        return _looked_up({name: at for at, name in enumerate(names)}, output, "output", f"there are {names!r}")
 
     def _output_names(self) -> list[Any]:
         quantiles = self._in_force.quantiles
@@ -209,3 +205,10 @@ class MixtureShown:
 
 def _ratio(part: Floats, whole: Floats) -> Floats:
     return np.divide(part, whole, out=np.full(part.shape, np.nan), where=whole > 0.0)
+
+
+def _looked_up(places: Mapping[Any, int], name: Any, what: str, others: str) -> int:
+    try:
+        return places[name]
+    except (KeyError, TypeError):  # TypeError: nothing that has a hash, so no name either
+        raise ValueError(f"there is no {what} {name!r}; {others}") from None

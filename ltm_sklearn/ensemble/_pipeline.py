@@ -69,15 +69,18 @@ class IncrementalPipeline(Pipeline):
         routed = self.routed(params)
         learners = [step for _, _, step in steps if hasattr(step, "partial_fit") and not is_frozen(step)]
         before = [copy.deepcopy(step.__dict__) for step in learners]  # a later step may refuse the rows
+        last, final = self.steps[-1]
+        at = last
         try:
-            for _, name, step in steps:
+            for _, at, step in steps:
                 if any(step is learner for learner in learners):
-                    step.partial_fit(X, y, **routed.get(name, {}))
+                    step.partial_fit(X, y, **routed.get(at, {}))
                 X = step.transform(X)
-            name, final = self.steps[-1]
+            at = last
             if not is_frozen(final):
-                final.partial_fit(X, y, **routed[name])
-        except BaseException:
+                final.partial_fit(X, y, **routed[last])
+        except BaseException as error:
+            error.add_note(f"raised by step {at!r} of the pipeline")
             for step, known in zip(learners, before, strict=True):
                 step.__dict__ = known
             raise

@@ -54,10 +54,18 @@ class _Selection(ModelSelector):
     def learn_one(self, x: dict[Any, Any], y: Any) -> None:
         """All models are charged for the row, and learn it."""
         self._check_target(y)
-        losses = np.array([self._loss(model, x, y) for model in self])
-        for model in self:
-            model.learn_one(x, y)
-        self._silent = np.isnan(losses)
+        losses = np.empty(len(self))
+        asked = None
+        try:
+            for at, asked in enumerate(self):
+                losses[at] = self._loss(asked, x, y)
+            for asked in self:
+                asked.learn_one(x, y)
+        except Exception as error:
+            error.add_note(f"raised by the model {type(asked).__name__}, given the row {x!r}")
+            raise
+        self._silent = ~np.isfinite(losses)
+        losses[self._silent] = np.nan
         if not self._silent.all():
             self._weighting.update(self._range.rescale(losses[np.newaxis])[0])
 

@@ -31,7 +31,7 @@ def source_of(concept: Any, name: Any) -> Source:
         return Table(*concept, name)
     if callable(concept):
         return Function(concept, name)
-    if isinstance(concept, Iterable) and not isinstance(concept, str | bytes):
+    if isinstance(concept, Iterable) and not isinstance(concept, str | bytes | np.ndarray):
         return Pairs(concept, f"concept {name!r}")
     raise ValueError(f"concept {name!r} is {concept!r}, neither a function, a pair (X, y) nor an iterable of (x, y)")
 
@@ -42,7 +42,7 @@ class Function:
     def __init__(self, function: Any, name: Any) -> None:
         self._function, self._name = function, name
         # of a frame; they may come in another order another time
-        self._columns = column_names(function(np.random.default_rng(0), 1)[0]) or []
+        self._columns = column_names(self._asked(np.random.default_rng(0), 1)[0]) or []
         n_features = self._draw(np.random.default_rng(0), 1)[0].shape[1]
         self.names = list(getattr(function, "feature_names", None) or self._columns or default_names(n_features))
         classes = getattr(function, "classes", None)
@@ -52,8 +52,16 @@ class Function:
         """Each draw is by itself."""
         return self._draw
 
+    def _asked(self, rng: np.random.Generator, n_rows: int) -> Any:
+        try:
+            X, y = self._function(rng, n_rows)
+        except Exception as error:
+            error.add_note(f"raised when concept {self._name!r} was asked for {n_rows} rows")
+            raise
+        return X, y
+
     def _draw(self, rng: np.random.Generator, n_rows: int) -> tuple[NDArray[Any], NDArray[Any]]:
-        X, y = self._function(rng, n_rows)
+        X, y = self._asked(rng, n_rows)
         columns, X, y = column_names(X) or [], np.asarray(X), np.asarray(y)
         if columns != self._columns:
             if {*columns} != {*self._columns}:
