@@ -49,6 +49,9 @@ class IncrementalPipeline(Pipeline):
     def partial_fit(self, X: Any, y: Any = None, **params: Any) -> Self:
         """Take in rows.
 
+        If a step refuses them, the steps before it are as they were. The last step answers for itself: gradient
+        descent, say, may raise in the midst of a batch.
+
         Parameters
         ----------
         X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)

@@ -52,7 +52,10 @@ class _Selection(ModelSelector):
         return self[int((self.weights - 2.0 * self._silent).argmax())]
 
     def learn_one(self, x: dict[Any, Any], y: Any) -> None:
-        """All models are charged for the row, and learn it."""
+        """All models are charged for the row, and learn it.
+
+        A model that raises ends this: weights are as before, but the models before it have learned the row.
+        """
         self._check_target(y)
         losses = np.empty(len(self))
         asked = None
