@@ -156,7 +156,7 @@ class FromRiverClassifier(ClassifierMixin, FromRiver):
         with one_kind("classes"):
             given: Any = None if classes is None else np.unique(classes)
         known = given if first else self.classes_
-        if given is not None and not np.array_equal(known, given):
+        if not (first or given is None or np.array_equal(known, given)):
             raise ValueError(f"classes={classes!r} is not the same as on the first call: {known.tolist()!r}")
         with unchanged_on_error(self):
             return self._take_in(X, y, sample_weight, first, known)

@@ -29,7 +29,7 @@ from ._mixture_parameters import check_mixture
 from ._mixture_shown import MixtureShown
 from ._mixture_watch import TapeSource, rows_to_record, show_rows
 from ._parameters import check_jobs
-from ._validation import unchanged_on_error
+from ._validation import floats_suffice, unchanged_on_error
 
 
 class ExpertMixture(MixtureShown, MultiOutputMixin, RegressorMixin, BaseEstimator):
@@ -350,16 +350,17 @@ class ExpertMixture(MixtureShown, MultiOutputMixin, RegressorMixin, BaseEstimato
             R²; of quantiles, the mean over them of the share of the pinball loss that is explained.
         """
         check_is_fitted(self)
-        quantiles = self._in_force.quantiles
-        if quantiles is None:
-            return float(super().score(X, y, sample_weight))
-        from sklearn.metrics import d2_pinball_score  # here, as it is slow to import and seldom needed
+        from sklearn.metrics import d2_pinball_score, r2_score  # here, as they are slow to import and seldom needed
 
         said = self.predict(X)
-        levels = enumerate(np.asarray(quantiles, dtype=np.float64).tolist())
-        return float(
-            np.mean([d2_pinball_score(y, said[:, at], sample_weight=sample_weight, alpha=q) for at, q in levels])
-        )
+        quantiles = self._in_force.quantiles
+        with floats_suffice("y"):
+            if quantiles is None:
+                return float(r2_score(y, said, sample_weight=sample_weight))
+            levels = enumerate(np.asarray(quantiles, dtype=np.float64).tolist())
+            return float(
+                np.mean([d2_pinball_score(y, said[:, at], sample_weight=sample_weight, alpha=q) for at, q in levels])
+            )
 
     def _issue(self, X: Any, awake: Any) -> Issued:
         check_is_fitted(self)

@@ -88,11 +88,12 @@ class PolicyByWeight(bandit.base.Policy):
         if not arms:
             raise ValueError("there are no arms to pull")
         _check_arms(arms)
-        for arm in arms:
-            if arm not in self._arms:
-                self._meet()
-                self._arms.append(arm)
-                self._show(arm)
+        with floats_suffice("arms"):  # some do not even compare
+            new = dict.fromkeys(arm for arm in arms if arm not in self._arms)
+        for arm in new:
+            self._meet()
+            self._arms.append(arm)
+            self._show(arm)
         arm, drawn = self._drawn(arms)
         self._waiting.append((arm, drawn))
         return arm

@@ -166,7 +166,8 @@ class Batches:
         text = [name for name, column in zip(names, columns, strict=True) if column is None]
         if text:
             raise ValueError(
-                f"columns {text} hold no numbers: as_frame=True keeps them as they are, drop leaves them out"
+                f"columns {text} hold no numbers, or some beyond all floats: as_frame=True keeps them as they are, "
+                "drop leaves them out"
             )
         return batch._replace(X=np.array(columns, dtype=np.float64).T.reshape(len(batch.y), len(names)))
 
@@ -181,6 +182,11 @@ def _is_file(path: Path) -> bool:
 
 
 def _as_numbers(column: list[Any]) -> list[float] | None:
-    """None if some values are neither numbers nor missing."""
+    """None if some values are neither numbers that a float can hold nor missing."""
     numbers = [value if is_known(value) else np.nan for value in column]
-    return numbers if all(isinstance(value, Real | np.bool_) for value in numbers) else None
+    if not all(isinstance(value, Real | np.bool_) for value in numbers):
+        return None
+    try:
+        return [float(value) for value in numbers]
+    except (OverflowError, TypeError):  # TypeError: spans of time are numbers to NumPy
+        return None

@@ -31,7 +31,7 @@ def source_of(concept: Any, name: Any) -> Source:
         return Table(*concept, name)
     if callable(concept):
         return Function(concept, name)
-    if isinstance(concept, Iterable) and not isinstance(concept, str | bytes | np.ndarray):
+    if isinstance(concept, Iterable) and not isinstance(concept, str | bytes):
         return Pairs(concept, f"concept {name!r}")
     raise ValueError(f"concept {name!r} is {concept!r}, neither a function, a pair (X, y) nor an iterable of (x, y)")
 
@@ -109,7 +109,10 @@ class Pairs:
         if isinstance(pairs, Iterator):
             raise ValueError(f"{what} is an iterator, which ends for good: give what can be iterated again")
         self._pairs, self._what = pairs, what
-        first = next(iter(pairs), None)
+        try:
+            first = next(iter(pairs), None)
+        except (TypeError, NotImplementedError) as error:
+            raise ValueError(f"{what} cannot be gone through row by row: {error}") from error
         if first is None:
             raise ValueError(f"{what} has no rows")
         self._check([first])
