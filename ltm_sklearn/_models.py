@@ -82,6 +82,11 @@ class Expert:
         return self.late is not None and self.late.is_running
 
     @property
+    def held_up(self) -> bool:
+        """Whether a call of its model was not waited for to its end: here, or where the model is."""
+        return self.busy or getattr(self.model, "is_late", False)
+
+    @property
     def learns(self) -> bool:
         """Whether it is trained."""
         return self.kind in ("live", "young")

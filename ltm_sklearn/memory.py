@@ -212,7 +212,7 @@ class Remembering:
         if not (alarm or is_due or copy_is_due):
             return
         lately = pool.accounts.mean_losses_lately().tolist()
-        able = [expert.learns and expert.trained and not expert.busy for expert in pool.experts]
+        able = [expert.learns and expert.trained and not expert.held_up for expert in pool.experts]
         learners = np.flatnonzero(able).tolist()
         if not learners:
             return
@@ -234,7 +234,7 @@ class Remembering:
         self.ring = []
         pool.accounts.begin_lately()
         for expert in pool.experts:
-            if expert.kind == "young":
+            if expert.kind == "young" and not expert.held_up:  # afresh, it might hang again, and again
                 pool.seat(expert, models.fresh(expert.source), trained=False)
 
     def _rows(self) -> int:

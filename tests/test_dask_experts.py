@@ -494,6 +494,24 @@ def test_an_expert_that_takes_too_long_sleeps_until_it_has_ended(client, tmp_pat
     assert messages == []
 
 
+def test_an_expert_that_hangs_for_ever_costs_the_others_one_wait(client, tmp_path):
+    pool = [("bayes", GaussianNB()), ("hangs", Sluggish(str(tmp_path / "flag"), 1e6)), ("other", GaussianNB())]
+    ensemble = LongTermMemoryClassifier(DaskWorkers(client, timeout=0.5).experts(pool), memory=Snapshots(every=80))
+    trained(ensemble, 5)
+    assert {expert.kind for expert in ensemble._engine.experts} >= {"live", "young"}
+    X, y = next(batches(1))
+    (tmp_path / "flag").touch()
+    told, times = [], []
+    for X, y in batches(20):
+        began = time.monotonic()
+        told += heard(ensemble.partial_fit, X, y)[1]
+        times.append(time.monotonic() - began)
+    assert told
+    assert all("'hangs'" in message for message in told)  # its young copy is on the other worker, if there are two
+    assert all(seconds < 0.4 for seconds in times[4:])
+    assert ensemble.score(X, y) > 0.8
+
+
 def test_a_worker_that_does_not_answer_sleeps_and_comes_back(client, monkeypatch):
     monkeypatch.setattr("ltm_sklearn.distributed._remote.ON_THE_WAY", 0.0)
     pool = [("one", GaussianNB()), ("other", GaussianNB())]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -45,6 +46,7 @@ class Answer(NamedTuple):
     saved: Any = None  #: the model's checkpoint if it was due: a pickle or a file's path
     unsaved: str = ""  #: why there is none although it was due
     gone: bool = False  #: the model is not there: it was lost, or could not be read
+    late: bool = False  #: the model is still busy with this, or with what it was asked before
 
 
 @dataclass
@@ -58,15 +60,18 @@ class Held:
     overdue: bool = False  #: whether it is still busy with what nobody waits for any more
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    def recover(self, answer: Answer) -> None:
+    def recover(self, work: asyncio.Future[Answer]) -> None:
         """It has ended at last. Nobody sees what came of it: a checkpoint is due, and one that was written goes."""
+        if work.cancelled():  # the worker closes
+            return
         self.overdue, self.saved = False, None
-        if isinstance(answer.saved, str):
-            Path(answer.saved).unlink(missing_ok=True)
+        saved = work.result().saved
+        if isinstance(saved, str):
+            Path(saved).unlink(missing_ok=True)
 
 
 class Bench:
-    """An actor of Dask: it holds the models of one worker, and runs them in so many threads.
+    """An actor of Dask: it holds the models of one worker, and runs so many of them side by side.
 
     Parameters
     ----------
@@ -76,14 +81,14 @@ class Bench:
     folder : str or None
         Where checkpoints are written; None: they are sent.
     timeout : float
-        Seconds after which a task is not waited for.
+        Seconds that a task may take; one that takes longer is not waited for, and another may begin in its place.
     """
 
     def __init__(self, n_threads: int, checkpoint_every: int, folder: str | None, timeout: float) -> None:
         self.checkpoint_every, self.folder, self.timeout = checkpoint_every, folder, timeout
         self.models: dict[str, Held] = {}
         self.arguments: dict[bytes, Any] = {}  #: of the last message, by digest: the next one is often about the same
-        self.threads = ThreadPoolExecutor(n_threads, thread_name_prefix="ltm_sklearn")
+        self.free = asyncio.Semaphore(n_threads)
 
     async def run(self, message: Message) -> list[Answer] | None:
         """The answers, in order; None if an argument is neither here nor in the message: nothing was done then."""
@@ -117,22 +122,19 @@ class Bench:
         if held is None:
             lost = Failure(LookupError("its model is not on its worker any more"))
             return Answer(unread.get(task.key, lost), gone=True)
-        if held.overdue:
-            return Answer(Failure(TimeoutError("it is still busy with what it was asked before")))
         arguments = [known[digest] for digest in task.arguments]
         arguments.insert(task.seat + 1, held.model)
-        work = asyncio.ensure_future(self._in_turn(held, task, message, arguments))
-        done, _ = await asyncio.wait([work], timeout=self.timeout)
-        if done:
-            return work.result()
-        held.overdue = True
-        work.add_done_callback(lambda ended: held.recover(ended.result()))
-        return Answer(Failure(TimeoutError(f"it has not answered within {self.timeout:g} s")))
-
-    async def _in_turn(self, held: Held, task: Task, message: Message, arguments: list[Any]) -> Answer:
         async with held.turn:
-            loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(self.threads, self._do, held, task, message, arguments)
+            if held.overdue:
+                return Answer(Failure(TimeoutError("it is still busy with what it was asked before")), late=True)
+            async with self.free:
+                work = in_thread(self._do, held, task, message, arguments)
+                done, _ = await asyncio.wait([work], timeout=self.timeout)
+            if done:
+                return work.result()
+            held.overdue = True
+        work.add_done_callback(held.recover)
+        return Answer(Failure(TimeoutError(f"it has not answered within {self.timeout:g} s")), late=True)
 
     def _do(self, held: Held, task: Task, message: Message, arguments: list[Any]) -> Answer:
         function, *rest = arguments
@@ -165,6 +167,24 @@ class Bench:
         path = str(Path(self.folder) / f"{key}-{held.n_learned}-{uuid4().hex[:8]}.pickle")
         write_whole(data, path)
         return path
+
+
+def in_thread(function: Callable[..., Answer], *arguments: Any) -> asyncio.Future[Answer]:
+    """What a function will answer. Its thread is a daemon: should it hang, it keeps no process from ending."""
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[Answer] = loop.create_future()
+
+    def tell(answer: Answer) -> None:
+        if not future.cancelled():
+            future.set_result(answer)
+
+    def run() -> None:
+        answer = kept_in(function, *arguments)
+        with suppress(RuntimeError):  # the loop is closed: nobody waits
+            loop.call_soon_threadsafe(tell, Answer(answer) if isinstance(answer, Failure) else answer)
+
+    threading.Thread(target=run, name="ltm_sklearn", daemon=True).start()
+    return future
 
 
 def kept_in(function: Callable[..., Any], *arguments: Any) -> Any:

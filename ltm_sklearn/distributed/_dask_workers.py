@@ -204,10 +204,10 @@ class DaskWorkers:
         def wait() -> list[Any]:
             for seat, here, message, answer in sent:
                 try:
-                    answers = seat.wait(answer)
+                    answers = seat.wait(answer, len(here))
                     if answers is None:  # another thread's message was between: once more, with everything
                         message = message._replace(parcels=parcels.besides(frozenset(), message.tasks))
-                        answers = seat.wait(self._send(seat, message))
+                        answers = seat.wait(self._send(seat, message), len(here))
                     assert answers is not None
                 except Exception as error:
                     self._fail(results, here, error, remotes)
@@ -216,7 +216,7 @@ class DaskWorkers:
                 for at, told in zip(here, answers, strict=True):
                     results[at] = self._received(remotes[at], told, tasks[at][MODEL])
             for task, result in zip(tasks, results, strict=True):
-                if isinstance(result, Failure):
+                if isinstance(result, Failure) and not task[MODEL].is_late:
                     result.model = task[MODEL]
             return results
 

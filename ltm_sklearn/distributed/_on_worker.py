@@ -85,6 +85,11 @@ class OnWorker(MetaEstimatorMixin, BaseEstimator):
         assert self._remote is not None
         return self._remote
 
+    @property
+    def is_late(self) -> bool:
+        """Whether its model was still busy, with what nobody waits for any more, when it was last asked."""
+        return self.__dict__.get("_remote") is not None and self.remote.is_late
+
     def _fitted(self) -> Self:
         """The estimator itself is the model; the driver keeps it."""
         self._remote = Remote(self.estimator, lasting=True)

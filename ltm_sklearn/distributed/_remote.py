@@ -54,6 +54,7 @@ class Remote:
         self.key = ""
         self.n_learned = self.n_saved = 0  #: batches: those learned, those in the checkpoint
         self.classes: Any = None  #: asked of it once
+        self.is_late = False  #: whether it was busy when it was last asked
 
     def settle(self, seat: Seat, key: str) -> None:
         """From now on it is there, under a key of its own."""
@@ -68,7 +69,7 @@ class Remote:
             told = "a model on %s is lost, with %d batches learned since its checkpoint"
             logger.info(told, self.seat.address, self.n_learned - self.n_saved)
             self._lease()
-            self.seat, self.n_learned = None, self.n_saved
+            self.seat, self.n_learned, self.is_late = None, self.n_saved, False
 
     def twin(self) -> Remote:
         """A copy that is nowhere; until it is saved itself, the last that is known is what it was copied from."""
@@ -79,6 +80,7 @@ class Remote:
 
     def take(self, answer: Answer) -> None:
         """Note what a worker has told of it."""
+        self.is_late = answer.late
         self.n_learned += answer.learned
         if answer.saved is not None:
             self.saved, self.origin, self.n_saved = Saved(answer.saved), None, self.n_learned
@@ -111,7 +113,7 @@ class Seat:
     def __init__(
         self, client: Any, address: str, n_threads: int, checkpoint_every: int, folder: str | None, timeout: float
     ) -> None:
-        self.address, self.timeout = address, timeout
+        self.address, self.n_threads, self.timeout = address, n_threads, timeout
         arguments = n_threads, checkpoint_every, folder, timeout
         self.future = client.submit(Bench, *arguments, actor=True, pure=False, workers=[address])
         self.actor = self._opened(client)
@@ -158,9 +160,10 @@ class Seat:
             self.gone = True
             raise WorkerLost(f"the worker {self.address} is lost") from error
 
-    def wait(self, answer: Any) -> list[Answer] | None:
-        """The answers to a message."""
-        deadline = time.monotonic() + self.timeout + ON_THE_WAY
+    def wait(self, answer: Any, n_tasks: int) -> list[Answer] | None:
+        """The answers to a message with so many tasks."""
+        in_a_row = -(-n_tasks // self.n_threads)  # in the worst case they take all their time, one after the other
+        deadline = time.monotonic() + self.timeout * in_a_row + ON_THE_WAY
         while True:
             try:
                 answers: list[Answer] | None = answer.result(timeout=LOOK_EVERY)

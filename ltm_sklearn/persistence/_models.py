@@ -148,5 +148,5 @@ def _skops() -> Any:
     try:
         import skops.io
     except ImportError:
-        raise ImportError('models of other libraries need skops: pip install "ltm_sklearn[persistence]"') from None
+        raise ImportError('objects of other libraries need skops: pip install "ltm_sklearn[persistence]"') from None
     return skops.io
