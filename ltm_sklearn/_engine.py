@@ -193,7 +193,7 @@ class Engine:
         reports += self._busy([expert for expert in experts if expert.trained], "predict", reports)
         predictions, awake = tamed(said, self.score, len(experts), shape)
         if said and not awake[list(said)].all():
-            failure = Failure(NoAnswer("the prediction is NaN, infinite or absurdly large"))
+            failure = Failure(NoAnswer("the prediction is NaN, infinite, absurdly large or a negative probability"))
             silent = ~awake if drawn is None else ~awake & (drawn.chances > 0.0)
             for seat in said:
                 if silent[seat].any() and not self.is_infant(experts[seat]):
@@ -422,6 +422,7 @@ class Engine:
         if len(failures) == len(results):  # if nobody can predict or learn, the fault is not one expert's
             issued.check()
             if failures and nobody:
+                failures[0].error.add_note("raised when the first of the experts was to learn; no other can, either")
                 raise failures[0].error
         reports = [
             self.failures.report(expert, "learn", result)

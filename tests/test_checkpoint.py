@@ -286,6 +286,21 @@ def test_what_is_in_itself_is_compared_and_saved(tmp_path):
         assert model["parts"][1] is model["parts"]
 
 
+@pytest.mark.parametrize("fresh", [None, "x", {}, [Hedge()], Hedge, {1, 2}])
+def test_what_cannot_learn_is_no_run(tmp_path, fresh):
+    with pytest.raises(ValueError, match="is no model: it must be one that learns"):
+        Checkpoint(tmp_path / "run").resume(fresh)
+    assert not (tmp_path / "run").exists()
+
+
+def test_another_model_than_the_one_that_was_resumed_is_told_of_at_once(tmp_path):
+    checkpoint = Checkpoint(tmp_path, every=100)
+    checkpoint.resume(Hedge())
+    with pytest.raises(ValueError, match=r"a LongTermMemory is not what resume\(\) returned"):
+        checkpoint.step(LongTermMemory(), n_rows=10)
+    assert checkpoint.n_rows == 0
+
+
 def test_a_loop_that_did_not_ask_where_to_begin_is_told_so(tmp_path):
     with pytest.raises(RuntimeError, match="resume"):
         Checkpoint(tmp_path).step(Hedge())

@@ -459,7 +459,7 @@ def test_a_client_that_is_closed_is_named(client):
     with distributed.Client(client.scheduler.address, set_as_default=False) as other:
         ensemble = trained(LongTermMemoryClassifier(DaskWorkers(other).experts(classifiers()[:1]), memory=None))
     X, _ = next(batches(1))
-    with pytest.raises(ValueError, match=r"lost|closed"):
+    with pytest.raises(ValueError, match=r"the worker .* is lost, as the client is closed"):
         heard(ensemble.predict, X)
     with pytest.raises(ValueError, match="the client of DaskWorkers is closed"):
         heard(ensemble.predict, X)

@@ -5,6 +5,7 @@ import sys
 import tracemalloc
 
 import numpy as np
+import pandas as pd
 import pytest
 from pools import ANY_SIZE, assert_distribution, for_each
 from sklearn.base import BaseEstimator, RegressorMixin
@@ -15,7 +16,7 @@ from stream_experts import Says
 
 from ltm_sklearn import ExpertMixture, LongTermMemoryClassifier, LongTermMemoryRegressor, _cells
 from ltm_sklearn.bandits import Exp3
-from ltm_sklearn.ensemble import IncrementalPipeline, SlidingWindow
+from ltm_sklearn.ensemble import ExpertWarning, IncrementalPipeline, SlidingWindow
 from ltm_sklearn.experts import Squint
 from ltm_sklearn.losses._classes import CLASS_LOSSES
 from ltm_sklearn.streams import Led, RandomTree, led
@@ -139,6 +140,25 @@ class SaysNumber(RegressorMixin, BaseEstimator):
 
     def predict(self, X):
         return np.full(len(X), self.number)
+
+
+def test_first_rows_that_no_expert_can_learn_are_told_of():
+    rows = pd.DataFrame({"a": np.zeros(10, dtype=object)})
+    rows.at[3, "a"] = [1, 2]
+    with pytest.raises(ValueError, match="setting an array element with a sequence") as caught:
+        LongTermMemoryRegressor([("sgd", SGDRegressor())]).fit(rows, Y)
+    assert caught.value.__notes__ == ["raised when the first of the experts was to learn; no other can, either"]
+
+
+def test_negative_probabilities_are_called_so():
+    class Negative(GaussianNB):
+        def predict_proba(self, X):
+            return np.full((len(X), 2), [-0.5, 1.5])
+
+    labels = Y > 0
+    model = LongTermMemoryClassifier([("odd", Negative()), ("nb", GaussianNB())], memory=None).fit(X, labels)
+    with pytest.warns(ExpertWarning, match="expert 'odd' could not predict and slept: .*a negative probability"):
+        model.predict(X)
 
 
 BIG = sys.float_info.max

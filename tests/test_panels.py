@@ -786,6 +786,12 @@ def test_a_folder_that_was_made_again_is_not_taken_for_the_old_one(tmp_path):
         work.load(0)
 
 
+def test_a_folder_that_is_nowhere_is_a_mistake(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"there is no folder .*typo to make state in"):
+        panel_in(tmp_path / "typo" / "state").partial_fit(panel_frame())
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize("missing", ["pandas", "pyarrow"])
 def test_frames_of_polars_name_the_extra(missing, tmp_path, monkeypatch):
     rows = pl.from_pandas(panel_frame(n_series=2))

@@ -94,8 +94,8 @@ class Work:
                 mixture.n_jobs = self.mixture.n_jobs
         except FileNotFoundError as error:
             raise ValueError(
-                f"generation {given.number} in {self.folder} is gone ({error}): let predictions be computed before the "
-                "panel learns further, or keep more generations (keep=)"
+                f"generation {given.number} in {self.folder} is gone ({error}). If nobody deletes files there, let "
+                "predictions be computed before the panel learns further, or keep more generations (keep=)"
             ) from error
         mixture._admit(given.experts[len(mixture.experts_) :])
         return mixture
@@ -144,7 +144,9 @@ class Work:
             try:
                 attempt(its.reset_index(drop=True))
             except ValueError as own:
-                return ValueError(f"series {its[self.mixture.series].tolist()[0]!r} (bucket {bucket}): {own}")
+                name = its[self.mixture.series].tolist()[0]
+                counted = " (of the rows of this series)" if " row " in str(own) else ""
+                return ValueError(f"series {name!r} (bucket {bucket}): {own}{counted}")
         return ValueError(f"bucket {bucket}: {error}")
 
     def _dumped(self, mixture: ExpertMixture) -> bytes:

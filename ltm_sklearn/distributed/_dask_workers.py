@@ -227,7 +227,7 @@ class DaskWorkers:
         homeless = [at for at, remote in enumerate(remotes) if remote.seat is None]
         for at, remote in enumerate(remotes):
             if remote.seat is not None and remote.seat.is_lost:  # told of, as learning is lost; restored the next time
-                self._fail(results, [at], WorkerLost(f"the worker {remote.seat.address} is lost"), remotes)
+                self._fail(results, [at], WorkerLost(remote.seat.loss), remotes)
         placed: dict[Remote, tuple[Any, bool]] = {}
         if not homeless:
             return placed

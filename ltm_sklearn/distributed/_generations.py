@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -102,6 +103,9 @@ class Generations:
 
     def begin(self) -> str:
         """Make the folders, and a name for a call."""
+        above = self.folder.absolute().parent
+        if not above.is_dir():
+            raise FileNotFoundError(errno.ENOENT, f"there is no folder {above} to make {self.folder.name} in")
         (self.folder / "buckets").mkdir(parents=True, exist_ok=True)
         return uuid4().hex[:12]
 

@@ -141,6 +141,12 @@ class Seat:
         return self.gone
 
     @property
+    def loss(self) -> str:
+        """What to say of it when it is lost."""
+        is_closed = self.future.client.status in ("closing", "closed")
+        return f"the worker {self.address} is lost{', as the client is closed' if is_closed else ''}"
+
+    @property
     def is_late(self) -> bool:
         """Whether an answer is overdue."""
         if self.late is not None and self.late.done():
@@ -158,7 +164,7 @@ class Seat:
             return self.actor.run(message)
         except Exception as error:  # Dask says so when it knows that the worker is gone
             self.gone = True
-            raise WorkerLost(f"the worker {self.address} is lost") from error
+            raise WorkerLost(self.loss) from error
 
     def wait(self, answer: Any, n_tasks: int) -> list[Answer] | None:
         """The answers to a message with so many tasks."""
@@ -170,10 +176,10 @@ class Seat:
                 return answers
             except TimeoutError:
                 if self.is_lost:
-                    raise WorkerLost(f"the worker {self.address} is lost") from None
+                    raise WorkerLost(self.loss) from None
                 if time.monotonic() > deadline:
                     self.late, self.known = answer, frozenset()
                     raise TimeoutError(f"the worker {self.address} does not answer") from None
             except Exception as error:
                 self.gone = True
-                raise WorkerLost(f"the worker {self.address} is lost: {error}") from error
+                raise WorkerLost(f"{self.loss}: {error}") from error

@@ -86,7 +86,9 @@ def check_is_estimator(name: str, estimator: Any) -> None:
     """An instance that can learn."""
     expert = as_sklearn_model(estimator)
     if isinstance(expert, type) or not hasattr(expert, "fit"):
-        raise ValueError(f"expert {name!r} is {estimator!r}, which is no estimator and not 'drop'")
+        raise ValueError(
+            f"expert {name!r} is {estimator!r}, which is no estimator and not 'drop': it has no fit, or is a class"
+        )
 
 
 def check_frozen(name: str, estimator: Any) -> None:

@@ -132,7 +132,7 @@ def check_number(
     interval = f"{'(' if low_open else '['}{low:g}, {high:g}{')' if high_open else ']'}"
     try:
         values = as_floats(value, name)
-        if values.ndim > max_axes or values.size == 0:
+        if values.ndim > max_axes or values.size == 0 or isinstance(value, bool | np.bool_):
             raise ValueError
     except ValueError:
         raise ValueError(f"{name}={value!r} must be a number{' or a list of them' * max_axes} in {interval}") from None

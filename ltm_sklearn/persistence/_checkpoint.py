@@ -145,6 +145,7 @@ class Checkpoint:
         n_rows : int
             Rows that it has learned, to be passed over in the stream.
         """
+        _check_model(fresh)
         return self._resume(fresh, setting_of(fresh))
 
     def step(self, model: Any, n_rows: int = 1) -> bool:
@@ -157,7 +158,7 @@ class Checkpoint:
         n_rows : int, default=1
             How many rows more it has learned.
         """
-        self._check_begun()
+        self._check_kind(model)
         if isinstance(n_rows, bool) or not isinstance(n_rows, Integral) or n_rows < 0:
             raise ValueError(f"n_rows={n_rows!r} must be a whole number that is not negative")
         self.n_rows += int(n_rows)
@@ -171,9 +172,7 @@ class Checkpoint:
         model : model
             What :meth:`resume` returned.
         """
-        self._check_begun()
-        if type(model) is not self._kind:
-            raise ValueError(f"a {type(model).__name__} is not what resume() returned")
+        self._check_kind(model)
         self._check_extra()
         self._rows_tried, self._time_tried = self.n_rows, time.monotonic()
         try:
@@ -214,9 +213,11 @@ class Checkpoint:
         self._rows_tried, self._time_tried = self.n_rows, time.monotonic()
         return model, self.n_rows
 
-    def _check_begun(self) -> None:
+    def _check_kind(self, model: Any) -> None:
         if self._setting is None:
             raise RuntimeError("resume() comes first: it tells where to begin")
+        if type(model) is not self._kind:
+            raise ValueError(f"a {type(model).__name__} is not what resume() returned")
 
     def _check_extra(self) -> None:
         if not isinstance(self.extra, dict):
@@ -316,3 +317,10 @@ def _check_content(content: Any, path: Path) -> None:
             f"{path} is no checkpoint: it holds a {type(content).__name__} that was saved otherwise. Move it away, or "
             "give the run a folder of its own"
         )
+
+
+def _check_model(fresh: Any) -> None:
+    """Raise a ValueError if this is nothing that learns, nor a dictionary of such."""
+    learns = any(hasattr(fresh, name) for name in ("fit", "partial_fit", "learn_one", "learn_many", "update"))
+    if not (fresh if isinstance(fresh, dict) else learns) or isinstance(fresh, type | set):
+        raise ValueError(f"{fresh!r} is no model: it must be one that learns, or a dictionary of several")
