@@ -23,7 +23,7 @@ def is_known(value: Any) -> bool:
         return bool(value == value)
     except TypeError:  # pandas.NA is neither equal to itself nor not
         return False
-    except ValueError:  # an array, which compares item by item
+    except Exception:  # an array or a column, which compares item by item
         return True
 
 

@@ -62,7 +62,14 @@ DIVERGED = "under-/overflow occurred"  #: what scikit-learn's gradient descent s
 
 
 def estimator_entry(
-    make: Any, y: Any, *, with_ids: bool = True, with_weights: bool = True, others: str = "(?!)", **first: Any
+    make: Any,
+    y: Any,
+    *,
+    with_ids: bool = True,
+    with_weights: bool = True,
+    forgets: tuple[str, ...] = ("fit",),
+    others: str = "(?!)",
+    **first: Any,
 ) -> Entry:
     def weights(bad: Any) -> dict[str, Any]:
         return {"sample_weight": bad(WEIGHTS)} if with_weights else {}
@@ -84,8 +91,8 @@ def estimator_entry(
         calls["parameters"] = with_bad_parameters(
             make, {**SHARED, "random_state": 0}, lambda m: m.partial_fit(X, y, **first).predict(X)
         )
-    # An adapter says what its model says, which may be NaN; an ensemble lets such a model sleep.
-    nan: Any = ("transform",) if with_ids else True
+    # An adapter says what its model says, which may be NaN or infinite; an ensemble lets such a model sleep.
+    nan: Any = ("transform",) if with_ids else "all"
     # Whole numbers beyond all floats, in frames of objects, are looked at by the models alone.
     errors = (OverflowError,)
     return Entry(
@@ -93,7 +100,7 @@ def estimator_entry(
         partial(_goes_on, y),
         calls,
         nan=nan,
-        forgets=("fit",),
+        forgets=forgets,
         errors=errors,
         others=others,
     )
@@ -107,7 +114,10 @@ ENTRIES: dict[str, Entry] = {
     "ltm_sklearn.LongTermMemoryClassifier (bandit)": estimator_entry(
         partial(_classifier, feedback="bandit"), LABELS, classes=CLASSES
     ),
-    "ltm_sklearn.LongTermMemoryRegressor (raise)": estimator_entry(partial(_regressor, on_error="raise"), NUMBERS),
+    # A model that has diverged raises from then on.
+    "ltm_sklearn.LongTermMemoryRegressor (raise)": estimator_entry(
+        partial(_regressor, on_error="raise"), NUMBERS, forgets=("fit", "partial_fit", "learn")
+    ),
     "ltm_sklearn.Snapshots": Entry(
         lambda: None,
         lambda _: _goes_on(LABELS, _learned(partial(_classifier, memory=Snapshots(**MEMORY)), LABELS, classes=CLASSES)),
@@ -121,7 +131,10 @@ ENTRIES: dict[str, Entry] = {
         lambda: FromRiverClassifier(naive_bayes.GaussianNB()), LABELS, with_ids=False, classes=CLASSES
     ),
     "ltm_sklearn.ensemble.FromRiverRegressor": estimator_entry(
-        lambda: FromRiverRegressor(linear_model.LinearRegression()), NUMBERS, with_ids=False
+        lambda: FromRiverRegressor(linear_model.LinearRegression()),
+        NUMBERS,
+        with_ids=False,
+        others="VectorDict",  # of River's model, at a row: it has learned those before
     ),
     "ltm_sklearn.ensemble.IncrementalPipeline": estimator_entry(
         lambda: IncrementalPipeline([("scale", StandardScaler()), ("sgd", SGDRegressor(random_state=0))]),

@@ -1,6 +1,7 @@
 import pickle
 import warnings
 
+import joblib
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -223,6 +224,29 @@ def test_snapshots_of_a_window_hold_no_rows():
     kept = [expert.model for expert in model._engine.experts if expert.kind == "snapshot"]
     assert kept
     assert not any(hasattr(one, "_held") for one in kept)
+
+
+class Picky(LinearRegression):
+    """Refuses the number 7."""
+
+    def fit(self, X, y):
+        if (X == 7.0).any():
+            raise ValueError("no sevens")
+        return super().fit(X, y)
+
+
+def test_window_that_cannot_be_fitted_on_new_rows_is_as_it_was():
+    X, y = numbered(0, 30)
+    window = SlidingWindow(Picky(), window=20).partial_fit(X / 100.0, y)
+    before = joblib.hash(window)
+    with pytest.raises(ValueError, match="no sevens") as caught:
+        window.partial_fit(np.full((5, X.shape[1]), 7.0), np.zeros(5))
+    assert caught.value.__notes__ == ["raised by Picky, fitted on these rows"]
+    assert joblib.hash(window) == before
+    fresh = SlidingWindow(Picky())
+    with pytest.raises(ValueError, match="y contains NaN"):
+        fresh.partial_fit(X, np.full(len(y), np.nan))
+    assert vars(fresh) == vars(SlidingWindow(fresh.estimator))
 
 
 # IncrementalPipeline ----------------------------------------------------------------------------------------------

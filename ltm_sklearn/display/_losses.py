@@ -166,7 +166,11 @@ class CumulativeLossDisplay(TraceDisplay):
     def _summed(self, losses: Floats) -> Floats:
         """Sums of means over records, from 0 on."""
         counts = self.trace.counts.reshape(-1, *[1] * (losses.ndim - 1))
-        return np.concatenate([np.zeros((1, *losses.shape[1:])), np.cumsum(counts * losses, axis=0)])
+        with np.errstate(over="ignore"):
+            summed = np.concatenate([np.zeros((1, *losses.shape[1:])), np.cumsum(counts * losses, axis=0)])
+        if np.isinf(summed).any():
+            raise ValueError("the losses of the trace add up to more than a float holds: they cannot be drawn")
+        return summed
 
     def _dress(self, ax: Any, look: Look) -> None:
         below = self.regret_ax_

@@ -54,7 +54,10 @@ def numbers_of(X: Any, name: Any) -> Floats:
         for row, value in enumerate(cells):
             if is_known(value) and not isinstance(value, Real | Decimal):
                 raise ValueError(f"column {name!r} is not numeric: row {row} has {value!r}") from None
-        return np.array([float(value) if is_known(value) else np.nan for value in cells])
+        try:
+            return np.array([float(value) if is_known(value) else np.nan for value in cells])
+        except OverflowError as error:
+            raise ValueError(f"column {name!r} has a number that is too large: {error}") from None
 
 
 def coded(values: Any, codes: dict[Any, int], what: str) -> Integers:

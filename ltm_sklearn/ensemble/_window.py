@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
@@ -58,6 +60,7 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
     """
 
     _held: list[Any]  #: the latest rows, their targets and weights
+    _new_rows: int  #: since it was fitted last
 
     def __init__(self, estimator: Any, *, window: int = 1000, refit: float = 0.1) -> None:
         self.estimator = estimator
@@ -87,6 +90,23 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
         -------
         self
         """
+        before = dict(self.__dict__)
+        with unchanged_on_error(self):
+            self._hold(X, y, classes, sample_weight)
+        if not hasattr(self, "estimator_") or self._new_rows >= self.refit * len(self._held[1]):
+            try:
+                self.estimator_ = self._fitted_on(self._held)
+            except Exception:
+                if "estimator_" in before and before.get("_new_rows") == 0:
+                    self.__dict__ = before
+                else:
+                    self._give_up_rows()
+                raise
+            self._new_rows = 0
+        return self
+
+    def _hold(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:
+        """Take in rows, and let the oldest go."""
         check_count("window", self.window)
         check_number("refit", self.refit, 0.0, 1.0)
         X = check_rows(self, X, reset=not hasattr(self, "n_features_in_"))
@@ -107,17 +127,12 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
         self._held = [last_rows(part, self.window) for part in rows]
         self._weighted = weights is not None or getattr(self, "_weighted", False)
         self._new_rows = getattr(self, "_new_rows", 0) + len(y)
-        if not hasattr(self, "estimator_") or self._new_rows >= self.refit * len(self._held[1]):
-            try:
-                self.estimator_ = self._fitted_on(self._held)
-            except Exception:
-                self._give_up_rows()
-                raise
-            self._new_rows = 0
-        return self
 
     def _give_up_rows(self) -> None:
-        """Drop those that the estimator could not be fitted on, lest one bad row stops it while it is in the window."""
+        """Drop those that the estimator could not be fitted on, lest one bad row stops it while it is in the window.
+
+        It may have come some calls ago, so that it is not known which one it is.
+        """
         n_rows = len(self._held[1])
         if not hasattr(self, "estimator_"):
             n_good = n_rows if n_rows < self.window else 0  # there may yet be too few
@@ -136,12 +151,24 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
         # Of one class there is nothing to learn, and many classifiers refuse to.
         one_class = is_classifier(self) and (y == y[0]).all()
         estimator = DummyClassifier(strategy="most_frequent") if one_class else clone(self.estimator)
-        return estimator.fit(X, y, **({"sample_weight": weights} if self._weighted else {}))
+        with self._its_errors("fitted on"):
+            return estimator.fit(X, y, **({"sample_weight": weights} if self._weighted else {}))
+
+    @contextmanager
+    def _its_errors(self, what: str) -> Iterator[None]:
+        """Errors of the estimator say that they are."""
+        try:
+            yield
+        except Exception as error:
+            error.add_note(f"raised by {type(self.estimator).__name__}, {what} these rows")
+            raise
 
     def predict(self, X: Any) -> Any:
         """Predictions of the estimator as fitted last."""
         check_is_fitted(self, "estimator_")
-        return self.estimator_.predict(check_rows(self, X, reset=False))
+        X = check_rows(self, X, reset=False)
+        with self._its_errors("given"):
+            return self.estimator_.predict(X)
 
     @available_if(lambda self: hasattr(self.estimator, "predict_proba"))
     def predict_proba(self, X: Any) -> Floats:
@@ -149,7 +176,9 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self, "estimator_")
         X = check_rows(self, X, reset=False)
         probabilities = np.zeros((_num_samples(X), len(self.classes_)))
-        probabilities[:, np.searchsorted(self.classes_, self.estimator_.classes_)] = self.estimator_.predict_proba(X)
+        with self._its_errors("given"):
+            said = self.estimator_.predict_proba(X)
+        probabilities[:, np.searchsorted(self.classes_, self.estimator_.classes_)] = said
         return probabilities
 
     def without_rows(self) -> Self:

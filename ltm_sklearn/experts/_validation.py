@@ -68,7 +68,9 @@ def as_floats(values: ArrayLike, name: str) -> Floats:
         if array.dtype.kind not in "biufO":
             raise TypeError(f"got {array.dtype}")
         return floats
-    except (TypeError, ValueError, OverflowError) as error:
+    except MemoryError:
+        raise
+    except Exception as error:  # frames of other libraries have errors of their own
         raise ValueError(f"{name} must be numbers in a regular table: {error}") from None
 
 
