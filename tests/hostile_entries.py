@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -234,7 +235,8 @@ ENTRIES["ltm_sklearn.streams.RecurringConcepts"] = Entry(
 def _batches(bad: Any) -> Any:
     table = bad(np.column_stack([TARGETS, FORECASTS[:, 0]]))
     if isinstance(table, np.ndarray) and table.ndim == 2 and table.shape[1] == 2:
-        table = pd.DataFrame(table, columns=["a", "target"])
+        with suppress(OverflowError):  # of pandas itself
+            table = pd.DataFrame(table, columns=["a", "target"])
     batches = streams.Batches(table, bad("target"), batch_size=bad(7), drop=bad(()), as_frame=bad(True))
     return [len(batch.y) for batch in batches]
 

@@ -360,6 +360,8 @@ def test_model_without_weights_learns_a_row_of_weight_two_twice():
     model = FromRiverClassifier(Hears()).fit([[1.0], [2.0], [3.0]], ["a", "b", "a"], sample_weight=[2, 0, 1])
     assert [x["x0"] for x in model.model_.rows] == [1.0, 1.0, 3.0]
     before = pickle.dumps(model)
+    with pytest.raises(ValueError, match=r"Hears\.learn_one takes no weights, so .* row 1, with sample_weight=1e\+16"):
+        model.partial_fit([[1.0], [2.0]], ["a", "b"], sample_weight=[1.0, 1e16])
     with pytest.raises(ValueError, match=r"Hears\.learn_one takes no weights"):
         model.partial_fit([[1.0]], ["a"], sample_weight=[0.5])
     assert pickle.dumps(model) == before

@@ -249,6 +249,13 @@ def test_estimators_of_scikit_learn_can_be_selected():
     assert np.isfinite(model.predict_one({"a": 3}))
 
 
+def test_rows_without_columns_are_refused():
+    model = LongTermMemoryRegressor([linear_model.LinearRegression()])
+    for ask in (model.predict_many, LongTermMemoryClassifier([naive_bayes.GaussianNB()]).predict_proba_many):
+        with pytest.raises(ValueError, match="the frame X has 3 rows and no columns"):
+            ask(pd.DataFrame(index=range(3)))
+
+
 def test_metric_that_cannot_go_back_is_taken_all_the_same():
     model = ExpertSelectionRegressor([ReadsNumber("a"), ReadsNumber("b")], metric=metrics.R2())
     for at in range(5):

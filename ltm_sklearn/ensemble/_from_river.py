@@ -23,6 +23,8 @@ from ._validation import (
     unchanged_on_error,
 )
 
+MOST_REPEATS = 1000  #: of a row, in the place of its weight
+
 
 class FromRiver(MetaEstimatorMixin, BaseEstimator):
     """Base of the two. River itself is never imported: what counts is what a model can do."""
@@ -68,6 +70,12 @@ class FromRiver(MetaEstimatorMixin, BaseEstimator):
         if weights is not None and not weighted and (weights % 1.0 != 0.0).any():
             name = type(self.model).__name__
             raise ValueError(f"{name}.learn_one takes no weights: sample_weight must be whole, to repeat rows")
+        if weights is not None and not weighted and weights.max() > MOST_REPEATS:
+            name, row = type(self.model).__name__, int(weights.argmax())
+            raise ValueError(
+                f"{name}.learn_one takes no weights, so that it would be given row {row}, with "
+                f"sample_weight={weights[row]:g}, so many times; {MOST_REPEATS} is the most"
+            )
         model = self.model.clone() if first else self.model_
         if weights is None:
             for x, target in zip(rows, targets, strict=True):
@@ -144,7 +152,7 @@ class FromRiverClassifier(ClassifierMixin, FromRiver):
             All classes that will ever come; needed on the first call.
         sample_weight : array-like of shape (n_samples,), optional
             Goes to models whose ``learn_one`` takes ``w``; to others a row of weight 2 is given twice, and weights that
-            are not whole are an error.
+            are not whole, or above 1,000, are an error.
 
         Returns
         -------
@@ -257,7 +265,7 @@ class FromRiverRegressor(RegressorMixin, FromRiver):
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), optional
             Goes to models whose ``learn_one`` takes ``w``; to others a row of weight 2 is given twice, and weights that
-            are not whole are an error.
+            are not whole, or above 1,000, are an error.
 
         Returns
         -------

@@ -6,7 +6,6 @@ from collections.abc import Hashable, Iterator
 from contextlib import suppress
 from typing import Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
 from river import base, linear_model, naive_bayes, preprocessing
 from river.utils.dataframe import to_native_frame, to_native_series
@@ -20,7 +19,7 @@ from ..experts._validation import Floats
 from ..losses._classes import ClassScore
 from ..losses._targets import TargetScore
 from ._base import RiverEnsemble
-from ._rows import Rows
+from ._rows import Rows, framed
 from ._targets import check_labels, check_numbers
 
 
@@ -134,13 +133,13 @@ class LongTermMemoryClassifier(RiverEnsemble, base.MiniBatchClassifier):
 
     def predict_proba_many(self, X: Any) -> Any:
         """Class probabilities of the rows of a frame, a column a class; a frame of the same library."""
-        frame = nw.from_native(X, eager_only=True)
+        frame = framed(X)
         labels, probabilities = self._of_frame(X, len(frame))
         return to_native_frame(dict(zip(labels, probabilities.T, strict=True)), like=frame if labels else frame[:0])
 
     def predict_many(self, X: Any) -> Any:
         """The likeliest classes of the rows of a frame; a series of the same library."""
-        frame = nw.from_native(X, eager_only=True)
+        frame = framed(X)
         labels, probabilities = self._of_frame(X, len(frame))
         if not labels:
             return to_native_series([], name=None, like=frame[:0])
@@ -272,7 +271,7 @@ class LongTermMemoryRegressor(RiverEnsemble, base.MiniBatchRegressor):
 
     def predict_many(self, X: Any) -> Any:
         """The experts' combined predictions of the rows of a frame; a series of the same library."""
-        frame = nw.from_native(X, eager_only=True)
+        frame = framed(X)
         with turn_of(self):
             numbers = self._issue(Rows.of_frame(X)).mixture[:, 0] if len(frame) else np.empty(0)
         return to_native_series(numbers, name=None, like=frame)

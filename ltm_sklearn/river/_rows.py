@@ -19,7 +19,7 @@ class Rows(list[dict[Any, Any]]):
     @classmethod
     def of_frame(cls, X: Any) -> Self:
         """The rows of a frame."""
-        nw.from_native(X, eager_only=True)  # complains of what is none
+        framed(X)
         rows = cls(as_dicts(X))
         rows.frame = X
         return rows
@@ -30,6 +30,14 @@ class Rows(list[dict[Any, Any]]):
         if self.frame is not None:
             rows.frame = nw.from_native(self.frame, eager_only=True)[places].to_native()
         return rows
+
+
+def framed(X: Any) -> nw.DataFrame[Any]:
+    """A frame as narwhals has it, which complains of what is none; rows without columns are an error."""
+    frame = nw.from_native(X, eager_only=True)
+    if not frame.columns and len(X):
+        raise ValueError(f"the frame X has {len(X)} rows and no columns")
+    return frame
 
 
 def checked_weights(w: Any, n_rows: int) -> Floats:

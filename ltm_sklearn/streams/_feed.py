@@ -129,7 +129,7 @@ def _batch(item: Any, what: str) -> Batch:
     if not (isinstance(item, tuple | list) and len(item) in (2, 3)):
         raise ValueError(f"{what} is of type {type(item).__name__}; a stream must be a pair (X, y), or have {EXPECTED}")
     X, y, concept = item if len(item) == 3 else (*item, None)
-    if isinstance(X, list) and not (X and isinstance(X[0], Mapping)):
+    if isinstance(X, memoryview) or (isinstance(X, list) and not (X and isinstance(X[0], Mapping))):
         X = np.asarray(X)
     y = targets_of(y)
     if y.ndim != 1 or not (isinstance(X, list) or np.ndim(X) == 2):
