@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,6 +14,7 @@ from sklearn import config_context
 
 from .._attempts import Failure, able_to_travel, words_of
 from ..persistence._writing import write_whole
+from ._threads import Threads
 
 
 class Task(NamedTuple):
@@ -89,6 +88,7 @@ class Bench:
         self.models: dict[str, Held] = {}
         self.arguments: dict[bytes, Any] = {}  #: of the last message, by digest: the next one is often about the same
         self.free = asyncio.Semaphore(n_threads)
+        self.threads = Threads()
 
     async def run(self, message: Message) -> list[Answer] | None:
         """The answers, in order; None if an argument is neither here nor in the message: nothing was done then."""
@@ -128,13 +128,17 @@ class Bench:
             if held.overdue:
                 return Answer(Failure(TimeoutError("it is still busy with what it was asked before")), late=True)
             async with self.free:
-                work = in_thread(self._do, held, task, message, arguments)
+                work = self.threads.call(self._answer, held, task, message, arguments)
                 done, _ = await asyncio.wait([work], timeout=self.timeout)
             if done:
                 return work.result()
             held.overdue = True
         work.add_done_callback(held.recover)
         return Answer(Failure(TimeoutError(f"it has not answered within {self.timeout:g} s")), late=True)
+
+    def _answer(self, *asked: Any) -> Answer:
+        answer: Answer | Failure = kept_in(self._do, *asked)
+        return Answer(answer) if isinstance(answer, Failure) else answer
 
     def _do(self, held: Held, task: Task, message: Message, arguments: list[Any]) -> Answer:
         function, *rest = arguments
@@ -167,24 +171,6 @@ class Bench:
         path = str(Path(self.folder) / f"{key}-{held.n_learned}-{uuid4().hex[:8]}.pickle")
         write_whole(data, path)
         return path
-
-
-def in_thread(function: Callable[..., Answer], *arguments: Any) -> asyncio.Future[Answer]:
-    """What a function will answer. Its thread is a daemon: should it hang, it keeps no process from ending."""
-    loop = asyncio.get_running_loop()
-    future: asyncio.Future[Answer] = loop.create_future()
-
-    def tell(answer: Answer) -> None:
-        if not future.cancelled():
-            future.set_result(answer)
-
-    def run() -> None:
-        answer = kept_in(function, *arguments)
-        with suppress(RuntimeError):  # the loop is closed: nobody waits
-            loop.call_soon_threadsafe(tell, Answer(answer) if isinstance(answer, Failure) else answer)
-
-    threading.Thread(target=run, name="ltm_sklearn", daemon=True).start()
-    return future
 
 
 def kept_in(function: Callable[..., Any], *arguments: Any) -> Any:
