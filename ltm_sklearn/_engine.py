@@ -406,6 +406,7 @@ class Engine:
         # then an error may yet be raised, and must change nothing; within a time limit all learn apart
         copies = self.time_limit is None and (self.failures.raises or nobody or in_threads(n_jobs))
         results = [apart(expert.model) if copies else expert.model for expert in learners]
+        trainees = list(results)
         able = [at for at, trainee in enumerate(results) if not isinstance(trainee, Failure)]
         tasks = [(models, learners[at].source, results[at], X, y, not learners[at].trained) for at in able]
         learn = attempt_to_learn if self.time_limit is None else learn_apart
@@ -430,11 +431,11 @@ class Engine:
             if isinstance(result, Failure) and not result.passes and not self.is_infant(expert)
         ]
         reports += self._busy([expert for expert in self.experts if expert.learns], "learn", reports)
-        for expert, result in zip(learners, results, strict=True):
+        for expert, trainee, result in zip(learners, trainees, results, strict=True):
             if not isinstance(result, Failure):
                 expert.model, expert.trained = result, True
-            elif result.model is None:
-                continue  # it is late
+            elif result.model is None:  # it is late: one that knows nothing yet waits for its copy, if that is it
+                expert.model = expert.model if expert.trained else trainee
             elif expert.trained:
                 expert.model = result.model
             else:

@@ -1,5 +1,6 @@
 """Experts for the tests on Dask's workers, which import them from here."""
 
+import copy
 import threading
 import time
 from pathlib import Path
@@ -46,3 +47,9 @@ class Locked(GaussianNB):
         super().partial_fit(X, y, classes, sample_weight)
         self.lock_ = threading.Lock()
         return self
+
+
+def copied_slowly(model):
+    """A copy, after a second."""
+    time.sleep(1.0)
+    return copy.deepcopy(model)

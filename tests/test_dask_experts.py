@@ -13,7 +13,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from dask_experts import Locked, Refusing, Sluggish
+from dask_experts import Locked, Refusing, Sluggish, copied_slowly
 from river import preprocessing
 from river.linear_model import LinearRegression as RiverRegression
 from river.tree import HoeffdingTreeClassifier
@@ -510,6 +510,32 @@ def test_an_expert_that_hangs_for_ever_costs_the_others_one_wait(client, tmp_pat
     assert all("'hangs'" in message for message in told)  # its young copy is on the other worker, if there are two
     assert all(seconds < 0.4 for seconds in times[4:])
     assert ensemble.score(X, y) > 0.8
+
+
+def test_an_expert_that_hangs_from_its_first_row_on_costs_one_wait(client, tmp_path):
+    (tmp_path / "flag").touch()
+    pool = [("bayes", GaussianNB()), ("hangs", Sluggish(str(tmp_path / "flag"), 1e6))]
+    ensemble = LongTermMemoryClassifier(DaskWorkers(client, timeout=0.5).experts(pool), memory=None)
+    times = []
+    for X, y in batches(4):
+        began = time.monotonic()
+        heard(ensemble.partial_fit, X, y, classes=CLASSES)
+        times.append(time.monotonic() - began)
+    assert times[0] > 0.5
+    assert max(times[1:]) < 0.4
+
+
+def test_a_late_copy_is_not_kept(client, tmp_path):
+    expert = DaskWorkers(client, timeout=0.5).experts([("slow", Sluggish(str(tmp_path / "flag")))])[0][1]
+    X, y = next(batches(1))
+    expert.partial_fit(X, y, classes=CLASSES)
+    workers = expert.workers
+    before = models_on(workers)
+    with pytest.raises(TimeoutError, match="has not answered"):
+        workers.copy_beside(expert, copied_slowly)
+    time.sleep(1.5)
+    assert expert.predict(X).shape == (len(X),)
+    assert models_on(workers) == before
 
 
 def test_a_worker_that_does_not_answer_sleeps_and_comes_back(client, monkeypatch):

@@ -133,7 +133,12 @@ class Bench:
             if done:
                 return work.result()
             held.overdue = True
-        work.add_done_callback(held.recover)
+
+        def end(work: asyncio.Future[Answer]) -> None:
+            held.recover(work)
+            self.models.pop(task.keep_as or "", None)  # nobody knows of this copy
+
+        work.add_done_callback(end)
         return Answer(Failure(TimeoutError(f"it has not answered within {self.timeout:g} s")), late=True)
 
     def _answer(self, *asked: Any) -> Answer:

@@ -168,8 +168,8 @@ class Seat:
 
     def wait(self, answer: Any, n_tasks: int) -> list[Answer] | None:
         """The answers to a message with so many tasks."""
-        in_a_row = -(-n_tasks // self.n_threads)  # in the worst case they take all their time, one after the other
-        deadline = time.monotonic() + self.timeout * in_a_row + ON_THE_WAY
+        n_turns = -(-n_tasks // self.n_threads)  # in the worst case they take all their time, one after the other
+        deadline = time.monotonic() + self.timeout + ON_THE_WAY
         while True:
             try:
                 answers: list[Answer] | None = answer.result(timeout=LOOK_EVERY)
@@ -178,8 +178,20 @@ class Seat:
                 if self.is_lost:
                     raise WorkerLost(self.loss) from None
                 if time.monotonic() > deadline:
+                    n_turns -= 1
+                    if n_turns and self._responds():
+                        deadline += self.timeout
+                        continue
                     self.late, self.known = answer, frozenset()
                     raise TimeoutError(f"the worker {self.address} does not answer") from None
             except Exception as error:
                 self.gone = True
                 raise WorkerLost(f"{self.loss}: {error}") from error
+
+    def _responds(self) -> bool:
+        """Whether the worker itself answers, if its models do not."""
+        try:
+            self.actor.keys().result(timeout=ON_THE_WAY)
+        except Exception:
+            return False
+        return True
