@@ -1,6 +1,7 @@
 """Parameters of the ensembles that are set after the first round: they hold from the next fit on, River's never."""
 
 import pickle
+from functools import cache
 
 import numpy as np
 import pytest
@@ -92,12 +93,18 @@ RUNS = {
 CASES = [(run, name, value) for run in RUNS for name, values in {**OTHERS, **OF_SKLEARN}.items() for value in values]
 
 
-@pytest.mark.parametrize(("run", "name", "value"), CASES)
-def test_what_is_set_in_mid_run_changes_nothing_until_the_next_fit(run, name, value):
+@cache
+def half_of(run):
+    """A pickle of a model that has learned half of the rows."""
     make, parameters = RUNS[run]
     model = make(**parameters)
     in_batches(model, 0, HALF)
-    before = pickle.loads(pickle.dumps(model))
+    return pickle.dumps(model)
+
+
+@pytest.mark.parametrize(("run", "name", "value"), CASES)
+def test_what_is_set_in_mid_run_changes_nothing_until_the_next_fit(run, name, value):
+    model, before = pickle.loads(half_of(run)), pickle.loads(half_of(run))
     model.set_params(**{name: value})
     np.testing.assert_equal(shown(model), shown(before))
     np.testing.assert_equal(in_batches(model, HALF, N_ROWS), in_batches(before, HALF, N_ROWS))
