@@ -1,4 +1,4 @@
-"""What a new user meets first: the README, the documents' code, the examples, the command line."""
+"""What a new user meets first: the README, the documents' code, the command line. The examples run with the site."""
 
 import logging
 import re
