@@ -525,6 +525,19 @@ def test_an_expert_that_hangs_from_its_first_row_on_costs_one_wait(client, tmp_p
     assert max(times[1:]) < 0.4
 
 
+def test_a_worker_whose_models_hang_one_after_the_other_is_waited_for(client, tmp_path, monkeypatch):
+    monkeypatch.setattr("ltm_sklearn.distributed._remote.ON_THE_WAY", 0.3)
+    workers = DaskWorkers(client, workers=[next(iter(client.nthreads()))], timeout=1.0)
+    flag = str(tmp_path / "flag")
+    pool = [("one", Sluggish(flag, 1e6)), ("other", Sluggish(flag, 1e6)), ("bayes", GaussianNB())]
+    ensemble = trained(LongTermMemoryClassifier(workers.experts(pool), memory=None))
+    (tmp_path / "flag").touch()
+    X, _ = next(batches(1))
+    _, messages = heard(ensemble.predict, X)
+    late = "could not predict and slept: TimeoutError: it has not answered within 1 s"
+    assert messages == [f"expert 'one' {late}", f"expert 'other' {late}"]
+
+
 def test_a_late_copy_is_not_kept(client, tmp_path):
     expert = DaskWorkers(client, timeout=0.5).experts([("slow", Sluggish(str(tmp_path / "flag")))])[0][1]
     X, y = next(batches(1))

@@ -97,7 +97,7 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
             try:
                 self.estimator_ = self._fitted_on(self._held)
             except Exception:
-                if "estimator_" in before and before.get("_new_rows") == 0:
+                if before.get("_new_rows") == 0:  # it was fitted on all that it had
                     self.__dict__ = before
                 else:
                     self._give_up_rows()
