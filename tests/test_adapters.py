@@ -139,8 +139,18 @@ def expected_failed_checks(estimator):
     return {"check_sample_weight_equivalence_on_dense_data": reason}
 
 
-@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failed_checks)
+FIRST_OF_EACH_CLASS = [*{type(estimator): estimator for estimator in reversed(ESTIMATORS)}.values()]
+OTHERS = [estimator for estimator in ESTIMATORS if all(estimator is not first for first in FIRST_OF_EACH_CLASS)]
+
+
+@parametrize_with_checks(FIRST_OF_EACH_CLASS, expected_failed_checks=expected_failed_checks)
 def test_scikit_learns_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.exhaustive
+@parametrize_with_checks(OTHERS, expected_failed_checks=expected_failed_checks)
+def test_scikit_learns_checks_in_other_configurations(estimator, check):
     check(estimator)
 
 

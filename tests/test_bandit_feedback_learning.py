@@ -12,6 +12,8 @@ from ltm_sklearn import LongTermMemoryClassifier
 from ltm_sklearn.losses._seen import SeenRange
 from ltm_sklearn.losses._targets import TargetScore
 
+pytestmark = pytest.mark.fast_cases(1)
+
 # Learning -----------------------------------------------------------------------------------------------------------
 
 

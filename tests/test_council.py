@@ -13,6 +13,8 @@ from ltm_sklearn.experts._long_term_memory import RATES
 from ltm_sklearn.losses._numbers import OutputLosses
 from ltm_sklearn.losses._targets import LossRange
 
+pytestmark = pytest.mark.fast_cases(3)
+
 LOSSES = [
     losses.Squared(),
     losses.Absolute(),

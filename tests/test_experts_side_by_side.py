@@ -16,6 +16,8 @@ from sklearn.linear_model import SGDRegressor
 from ltm_sklearn import LongTermMemoryRegressor
 from ltm_sklearn.ensemble import ExpertWarning
 
+pytestmark = pytest.mark.fast_cases(1)
+
 ROWS = np.random.default_rng(0).normal(size=(10, 2))
 BAD_ROWS = np.where(np.arange(20).reshape(10, 2) == 0, BAD, ROWS)
 Y = ROWS[:, 0]

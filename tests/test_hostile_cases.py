@@ -21,6 +21,8 @@ from ltm_sklearn.experts import Squint
 from ltm_sklearn.losses._classes import CLASS_LOSSES
 from ltm_sklearn.streams import Led, RandomTree, led
 
+pytestmark = pytest.mark.fast_cases(2)
+
 X = np.random.default_rng(0).normal(size=(10, 2))
 Y = X[:, 0]
 HUGE = np.array([10**400] * 10, dtype=object)

@@ -12,6 +12,8 @@ from ltm_sklearn.experts import _base as base
 from ltm_sklearn.experts import _long_term_memory as implementation
 from ltm_sklearn.experts._long_term_memory import POTENTIAL_FLOOR, RATES
 
+pytestmark = pytest.mark.fast_cases(1)
+
 ROUNDING = 1e-6
 
 
@@ -157,6 +159,7 @@ def test_a_regime_that_returns_gets_cheaper():
     assert max(costs[2:]) < 0.6 * costs[1]
 
 
+@pytest.mark.exhaustive
 def test_ten_million_rounds_kill_nobody():
     """Five million rounds for one expert, then for another: found within 40 rounds, and back within 40."""
     algorithm, chunk = LongTermMemory(), 500_000

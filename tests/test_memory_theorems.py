@@ -22,6 +22,8 @@ from ltm_sklearn.experts import (
 )
 from ltm_sklearn.experts._reductions import AWAKE
 
+pytestmark = pytest.mark.fast_cases(2)
+
 ROUNDING = 1e-6
 
 

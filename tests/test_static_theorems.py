@@ -9,6 +9,8 @@ from scipy.integrate import quad
 
 from ltm_sklearn.experts import AdaNormalHedge, AdaptMLProd, Hedge, Prod, Squint
 
+pytestmark = pytest.mark.fast_cases(3)
+
 ROUNDING = 1e-7
 
 

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from ltm_sklearn.experts import AdaNormalHedge, AdaNormalHedgeTV, FixedShare, MixingPastPosteriors, ShareTheta
 
+pytestmark = pytest.mark.fast_cases(2)
+
 ROUNDING = 1e-7
 
 

@@ -25,6 +25,8 @@ from ltm_sklearn import LongTermMemoryClassifier, LongTermMemoryRegressor, Snaps
 from ltm_sklearn._attempts import able_to_travel, attempt
 from ltm_sklearn.ensemble import ExpertWarning, IncrementalPipeline
 
+pytestmark = pytest.mark.fast_cases(1)
+
 
 class Stubborn(Exception):
     """Needs two arguments, and so does not unpickle."""
