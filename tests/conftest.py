@@ -1,12 +1,13 @@
 """What applies to all tests."""
 
 from collections import defaultdict
+from importlib.util import find_spec
 from random import Random
 
 import pytest
 
-# With an editable install, the import compiles edited kernels: once, before pytest-xdist starts its workers.
-import ltm_sklearn  # noqa: F401
+# With an editable install, this compiles edited kernels: once, before pytest-xdist starts its workers.
+find_spec("ltm_sklearn")
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest deselects by markers

@@ -36,7 +36,7 @@ from sklearn.linear_model import Perceptron, Ridge, SGDClassifier, SGDRegressor 
 from sklearn.naive_bayes import GaussianNB  # noqa: E402
 from sklearn.preprocessing import StandardScaler  # noqa: E402
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor  # noqa: E402
-from sklearn.utils.estimator_checks import parametrize_with_checks  # noqa: E402
+from sklearn_checks import sklearn_checks  # noqa: E402
 
 import ltm_sklearn.river as ours  # noqa: E402
 from ltm_sklearn import LongTermMemoryClassifier, LongTermMemoryRegressor, Snapshots  # noqa: E402
@@ -139,18 +139,8 @@ def expected_failed_checks(estimator):
     return {"check_sample_weight_equivalence_on_dense_data": reason}
 
 
-FIRST_OF_EACH_CLASS = [*{type(estimator): estimator for estimator in reversed(ESTIMATORS)}.values()]
-OTHERS = [estimator for estimator in ESTIMATORS if all(estimator is not first for first in FIRST_OF_EACH_CLASS)]
-
-
-@parametrize_with_checks(FIRST_OF_EACH_CLASS, expected_failed_checks=expected_failed_checks)
+@pytest.mark.parametrize(("estimator", "check"), sklearn_checks(ESTIMATORS, expected_failed_checks))
 def test_scikit_learns_checks(estimator, check):
-    check(estimator)
-
-
-@pytest.mark.exhaustive
-@parametrize_with_checks(OTHERS, expected_failed_checks=expected_failed_checks)
-def test_scikit_learns_checks_in_other_configurations(estimator, check):
     check(estimator)
 
 

@@ -32,6 +32,8 @@ distributed = pytest.importorskip("distributed")
 dask = pytest.importorskip("dask")
 from ltm_sklearn.distributed import DaskWorkers, OnWorker  # noqa: E402
 
+pytestmark = pytest.mark.fast_cases(1)
+
 CLASSES = [False, True]
 
 

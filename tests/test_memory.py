@@ -19,6 +19,8 @@ from ltm_sklearn.losses._targets import TargetScore
 from ltm_sklearn.memory import Remembering, RisingLoss
 from ltm_sklearn.streams import stagger
 
+pytestmark = pytest.mark.fast_cases(3)
+
 # Models of which everything is known: they say the last target that they learned --------------------------------
 
 

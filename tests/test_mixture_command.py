@@ -18,6 +18,8 @@ from ltm_sklearn.__main__ import main
 from ltm_sklearn._commands._pictures import WORDS, draw_pictures
 from ltm_sklearn._commands.mixture import NAMES
 
+pytestmark = pytest.mark.fast_cases(2)
+
 pandas = pytest.importorskip("pandas")
 matplotlib = pytest.importorskip("matplotlib")
 

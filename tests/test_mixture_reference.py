@@ -12,6 +12,8 @@ from ltm_sklearn._council import Council, Rows
 from ltm_sklearn.losses import LOSSES, Pinball
 from ltm_sklearn.losses._numbers import OutputLosses
 
+pytestmark = pytest.mark.fast_cases(3)
+
 FADING = np.exp(-1.0 / 100.0)
 
 

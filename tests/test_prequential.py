@@ -27,6 +27,8 @@ from ltm_sklearn.evaluation._leaders import MOST_LEADERS, Leaders
 from ltm_sklearn.evaluation._regret import Comparators
 from ltm_sklearn.streams import Batches, RecurringConcepts, linear_regressions, sea, stagger
 
+pytestmark = pytest.mark.fast_cases(3)
+
 
 class Says:
     """Answers with one feature, in River's way; remembers what it was asked and taught."""

@@ -5,7 +5,7 @@ from sklearn.linear_model import Ridge, SGDClassifier, SGDRegressor
 from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn_checks import sklearn_checks
 
 from ltm_sklearn import ExpertMixture, LongTermMemoryClassifier, LongTermMemoryRegressor, Snapshots
 from ltm_sklearn.ensemble import IncrementalPipeline, SlidingWindow
@@ -81,16 +81,6 @@ def expected_failed_checks(estimator):
     return failures
 
 
-FIRST_OF_EACH_CLASS = [*{type(estimator): estimator for estimator in reversed(ESTIMATORS)}.values()]
-OTHERS = [estimator for estimator in ESTIMATORS if all(estimator is not first for first in FIRST_OF_EACH_CLASS)]
-
-
-@parametrize_with_checks(FIRST_OF_EACH_CLASS, expected_failed_checks=expected_failed_checks)
+@pytest.mark.parametrize(("estimator", "check"), sklearn_checks(ESTIMATORS, expected_failed_checks))
 def test_scikit_learns_checks(estimator, check):
-    check(estimator)
-
-
-@pytest.mark.exhaustive
-@parametrize_with_checks(OTHERS, expected_failed_checks=expected_failed_checks)
-def test_scikit_learns_checks_in_other_configurations(estimator, check):
     check(estimator)
