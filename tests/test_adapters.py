@@ -670,6 +670,7 @@ def test_as_river_model_wraps_what_is_of_scikit_learn():
 # Both kinds in one ensemble --------------------------------------------------------------------------------------
 
 
+@pytest.mark.exhaustive
 def test_both_kinds_in_the_classifier_of_scikit_learn_with_memory():
     rows = list(stagger(order="random", length=100, n_segments=8, seed=0))
     X, y = pd.DataFrame([x for x, _ in rows]), np.array([y for _, y in rows])

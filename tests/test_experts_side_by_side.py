@@ -39,6 +39,7 @@ def test_expert_that_does_not_come_back_from_its_process_sleeps(way):
 
 
 @pytest.mark.parametrize("way", ["dies", "cannot be sent"])
+@pytest.mark.exhaustive
 def test_expert_that_does_not_come_back_is_an_error_if_so_wished_and_nothing_has_changed(way):
     experts = [("bad", Fails(way)), ("sgd", SGDRegressor(random_state=0))]
     model = LongTermMemoryRegressor(experts, memory=None, n_jobs=2, on_error="raise").partial_fit(ROWS, Y)

@@ -39,7 +39,7 @@ from ltm_sklearn.river import LongTermMemoryForecaster as ForRiver  # noqa: E402
 from ltm_sklearn.sktime import LongTermMemoryEnsemble  # noqa: E402
 from ltm_sklearn.sktime import LongTermMemoryForecaster as ForSktime  # noqa: E402
 
-pytestmark = pytest.mark.fast_cases(3)
+pytestmark = pytest.mark.fast_cases(1)
 
 FLAT = [0.0] * 100
 
@@ -646,6 +646,7 @@ def test_wrong_input_to_the_ensemble_algorithm(parameters, forecasts, message):
         LongTermMemoryEnsemble(**parameters).update(forecasts, [0.0])
 
 
+@pytest.mark.exhaustive
 def test_the_package_imports_neither_sktime_nor_river(tmp_path):
     code = """
         import sys

@@ -93,6 +93,7 @@ class WithoutConfidence(WithoutTrackers):
 
 
 @pytest.mark.parametrize("broken", [WrongSign, WithoutBias, WithoutConfidence])
+@pytest.mark.exhaustive
 def test_a_broken_default_breaks_the_theorem(broken):
     assert hard_excess(broken) > ROUNDING
 
@@ -129,6 +130,7 @@ def test_regret_is_logarithmic_on_stochastic_segments(n_experts, n_segments, gap
     assert regret <= stochastic_bound(100_000, n_experts, gap, good)
 
 
+@pytest.mark.exhaustive
 def test_the_wrong_sign_breaks_the_stochastic_bound():
     """Its regret grows by the gap in every round; the bound, per round, is far below that."""
     _, good = stochastic_regret(LongTermMemory(), 100_000, 10, 4, 0.8, 0)

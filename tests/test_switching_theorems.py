@@ -228,6 +228,7 @@ MUTANTS = {
 
 
 @pytest.mark.parametrize("name", MUTANTS)
+@pytest.mark.exhaustive
 def test_a_broken_algorithm_breaks_the_bound(name):
     assert hard_excess(*MUTANTS[name]) > ROUNDING
 
