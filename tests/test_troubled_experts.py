@@ -113,6 +113,7 @@ def balanced_batches(n_batches, size=4):
 
 @pytest.mark.parametrize("memory", [None, "auto"])
 @pytest.mark.parametrize("backend", [None, "threading", "loky"])
+@pytest.mark.exhaustive
 def test_expert_that_needs_many_rows_gets_them(memory, backend):
     experts = [("nb", GaussianNB()), ("cal", CalibratedClassifierCV(LogisticRegression(), cv=5))]
     model = LongTermMemoryClassifier(experts, memory=memory, n_jobs=None if backend is None else 2)
