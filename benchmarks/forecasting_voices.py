@@ -6,12 +6,12 @@ import argparse
 
 import numpy as np
 
-from ltm_sklearn._council import Council, Voice
-from ltm_sklearn._panel import Panel, Table
+from ltm_sklearn.aggregation._aggregator import Council, Voice
 from ltm_sklearn.experts import LongTermMemory, MLPoly
 from ltm_sklearn.experts._long_term_memory import PatientMemory, SteadyMemory
+from ltm_sklearn.forecasting._panel import Panel, Table
 from ltm_sklearn.losses import LOSSES
-from ltm_sklearn.losses._numbers import OutputLosses
+from ltm_sklearn.losses._regression_losses import OutputLosses
 
 from .forecast_tables import add_rows, load, prices
 from .real_files import PRICES

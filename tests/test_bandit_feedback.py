@@ -36,9 +36,9 @@ from stream_experts import (
 )
 
 from ltm_sklearn import LongTermMemoryClassifier, LongTermMemoryRegressor, Snapshots
-from ltm_sklearn._drawing import Drawing
-from ltm_sklearn._models import Expert
+from ltm_sklearn.aggregation._bandit import Drawing
 from ltm_sklearn.bandits import Exp3, Exp3S
+from ltm_sklearn.engine._models import Expert
 from ltm_sklearn.ensemble import ExpertWarning
 from ltm_sklearn.experts import FixedShare
 

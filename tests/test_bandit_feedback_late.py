@@ -17,8 +17,8 @@ from bandit_experts import (
 from sklearn.naive_bayes import GaussianNB
 
 from ltm_sklearn import Snapshots
-from ltm_sklearn._models import Expert
-from ltm_sklearn._round import Issued
+from ltm_sklearn.engine._models import Expert
+from ltm_sklearn.engine._round import Issued
 
 
 def test_late_targets_are_learned_with_the_chances_of_their_issue():

@@ -9,8 +9,8 @@ from stream_experts import (
 )
 
 from ltm_sklearn import LongTermMemoryClassifier
-from ltm_sklearn.losses._seen import SeenRange
-from ltm_sklearn.losses._targets import TargetScore
+from ltm_sklearn.losses._range_tracker import SeenRange
+from ltm_sklearn.losses._regression import TargetScore
 
 # Learning -----------------------------------------------------------------------------------------------------------
 

@@ -6,12 +6,12 @@ from bounds import anytime_shares, memory_complexity, sequence_bound
 from forecasts import returning
 
 from ltm_sklearn import losses
-from ltm_sklearn._cells import Cell, Entries, compiled_loss
-from ltm_sklearn._council import Council, Rows, Standing
+from ltm_sklearn.aggregation._aggregator import Council, Rows, Standing
 from ltm_sklearn.experts import BOA, LongTermMemory
 from ltm_sklearn.experts._long_term_memory import RATES
-from ltm_sklearn.losses._numbers import OutputLosses
-from ltm_sklearn.losses._targets import LossRange
+from ltm_sklearn.forecasting._series_state import Cell, Entries, compiled_loss
+from ltm_sklearn.losses._regression import LossRange
+from ltm_sklearn.losses._regression_losses import OutputLosses
 
 LOSSES = [
     losses.Squared(),

@@ -31,10 +31,10 @@ from sktime.split import SlidingWindowSplitter  # noqa: E402
 from sktime.utils.estimator_checks import check_estimator  # noqa: E402
 
 from ltm_sklearn import ExpertMixture  # noqa: E402
-from ltm_sklearn._council import Rows  # noqa: E402
-from ltm_sklearn._outlook import council_of, losses_of  # noqa: E402
+from ltm_sklearn.aggregation._aggregator import Rows  # noqa: E402
 from ltm_sklearn.ensemble import ExpertWarning  # noqa: E402
 from ltm_sklearn.experts import FixedShare, LongTermMemory  # noqa: E402
+from ltm_sklearn.forecasting._horizon_weights import council_of, losses_of  # noqa: E402
 from ltm_sklearn.river import LongTermMemoryForecaster as ForRiver  # noqa: E402
 from ltm_sklearn.sktime import LongTermMemoryEnsemble  # noqa: E402
 from ltm_sklearn.sktime import LongTermMemoryForecaster as ForSktime  # noqa: E402

@@ -14,11 +14,12 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import StandardScaler
 from stream_experts import Says
 
-from ltm_sklearn import ExpertMixture, LongTermMemoryClassifier, LongTermMemoryRegressor, _cells
+from ltm_sklearn import ExpertMixture, LongTermMemoryClassifier, LongTermMemoryRegressor
 from ltm_sklearn.bandits import Exp3
 from ltm_sklearn.ensemble import ExpertWarning, IncrementalPipeline, SlidingWindow
 from ltm_sklearn.experts import Squint
-from ltm_sklearn.losses._classes import CLASS_LOSSES
+from ltm_sklearn.forecasting import _series_state as _cells
+from ltm_sklearn.losses._classification import CLASS_LOSSES
 from ltm_sklearn.streams import Led, RandomTree, led
 
 X = np.random.default_rng(0).normal(size=(10, 2))

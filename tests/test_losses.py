@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from ltm_sklearn.losses import Absolute, Huber, LogCosh, Percentage, Pinball, Squared
-from ltm_sklearn.losses._classes import ClassScore
-from ltm_sklearn.losses._targets import TargetScore
+from ltm_sklearn.losses._classification import ClassScore
+from ltm_sklearn.losses._regression import TargetScore
 
 # Classes ------------------------------------------------------------------------------------------------------
 

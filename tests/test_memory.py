@@ -10,13 +10,13 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from ltm_sklearn import LongTermMemoryClassifier, LongTermMemoryRegressor, Snapshots
-from ltm_sklearn._engine import Engine
-from ltm_sklearn._models import Expert
-from ltm_sklearn._recent import Recent
-from ltm_sklearn._weighting import Charging
+from ltm_sklearn.aggregation._round_weighting import Charging
+from ltm_sklearn.engine._engine import Engine
+from ltm_sklearn.engine._models import Expert
+from ltm_sklearn.engine._recent_rounds import Recent
+from ltm_sklearn.engine._snapshots import Remembering, RisingLoss
 from ltm_sklearn.experts import LongTermMemory
-from ltm_sklearn.losses._targets import TargetScore
-from ltm_sklearn.memory import Remembering, RisingLoss
+from ltm_sklearn.losses._regression import TargetScore
 from ltm_sklearn.streams import stagger
 
 # Models of which everything is known: they say the last target that they learned --------------------------------

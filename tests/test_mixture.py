@@ -17,11 +17,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from ltm_sklearn import ExpertMixture
-from ltm_sklearn._council import Council, Rows
+from ltm_sklearn.aggregation._aggregator import Council, Rows
 from ltm_sklearn.evaluation import crps, oracles, prequential
 from ltm_sklearn.experts import BOA, FixedShare, LongTermMemory, MLPoly
 from ltm_sklearn.losses import Absolute, Huber, Pinball, Squared
-from ltm_sklearn.losses._numbers import OutputLosses
+from ltm_sklearn.losses._regression_losses import OutputLosses
 
 
 def frame(X, **columns):

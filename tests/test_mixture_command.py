@@ -15,8 +15,8 @@ import pytest
 
 from ltm_sklearn import ExpertMixture
 from ltm_sklearn.__main__ import main
-from ltm_sklearn._commands._pictures import WORDS, draw_pictures
-from ltm_sklearn._commands.mixture import NAMES
+from ltm_sklearn.cli._pictures import WORDS, draw_pictures
+from ltm_sklearn.cli.mixture import NAMES
 
 pandas = pytest.importorskip("pandas")
 matplotlib = pytest.importorskip("matplotlib")
@@ -463,7 +463,7 @@ def test_a_missing_extra_is_named(csv, capsys, monkeypatch, package, extra):
 
 
 def test_progress_in_lines_where_rich_is_missing(csv, capsys, monkeypatch):
-    monkeypatch.setattr("ltm_sklearn._progress.find_spec", lambda name: None)
+    monkeypatch.setattr("ltm_sklearn.recording._progress.find_spec", lambda name: None)
     assert run(csv, "--time", "t")[0] == 0
     assert f"mixture: {N_ROWS} of {N_ROWS} rows" in capsys.readouterr().err
 
@@ -541,7 +541,7 @@ def test_stopped_by_hand(csv, capsys, monkeypatch):
     def stop(*arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("ltm_sklearn._commands.mixture.run_mixture", stop)
+    monkeypatch.setattr("ltm_sklearn.cli.mixture.run_mixture", stop)
     code, out = run(csv, "--time", "t")
     assert code == 130
     assert "nothing was written" in capsys.readouterr().err
@@ -563,7 +563,7 @@ def test_the_help_has_an_example(capsys):
 def test_the_commands_in_the_document_are_understood(monkeypatch):
     asked = []
     for command in ("demo", "evaluate", "mixture", "watch"):
-        monkeypatch.setattr(f"ltm_sklearn._commands.{command}.run", lambda options: asked.append(options) or 0)
+        monkeypatch.setattr(f"ltm_sklearn.cli.{command}.run", lambda options: asked.append(options) or 0)
     document = (Path(__file__).parent.parent / "docs" / "command_line.md").read_text()
     shell = "".join(re.findall(r"```sh\n(.*?)```", document, flags=re.DOTALL)).replace("\\\n", " ")
     lines = [line for line in shell.splitlines() if line.startswith("ltm-sklearn")]

@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 from ltm_sklearn import ExpertMixture
-from ltm_sklearn._council import Council, Rows
+from ltm_sklearn.aggregation._aggregator import Council, Rows
 from ltm_sklearn.losses import LOSSES, Pinball
-from ltm_sklearn.losses._numbers import OutputLosses
+from ltm_sklearn.losses._regression_losses import OutputLosses
 
 FADING = np.exp(-1.0 / 100.0)
 

@@ -11,7 +11,8 @@ pytest.importorskip("river")
 from river import linear_model, naive_bayes, preprocessing
 from river_experts import ReadsChances, ReadsNumber
 
-from ltm_sklearn import Snapshots, _one_row
+from ltm_sklearn import Snapshots
+from ltm_sklearn.engine import _compiled_round as _one_row
 from ltm_sklearn.ensemble import ExpertWarning
 from ltm_sklearn.experts import BOA, FixedShare, LongTermMemory
 from ltm_sklearn.losses import Pinball

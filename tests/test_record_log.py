@@ -17,8 +17,9 @@ from sklearn.base import clone
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 from sklearn.model_selection import GridSearchCV
 
-from ltm_sklearn import ExpertMixture, LongTermMemoryClassifier, LongTermMemoryRegressor, Snapshots, _log_file, river
-from ltm_sklearn._run_log import read_log
+from ltm_sklearn import ExpertMixture, LongTermMemoryClassifier, LongTermMemoryRegressor, Snapshots, river
+from ltm_sklearn.recording import _log_file
+from ltm_sklearn.recording._log_reader import read_log
 
 EXPERTS = [(f"sgd{at}", SGDRegressor(eta0=0.01 * at, random_state=0)) for at in (1, 2, 3)]
 
@@ -116,7 +117,7 @@ def test_what_is_recorded_is_the_same_with_a_number_and_with_a_path(tmp_path):
 
 
 def test_the_log_stays_bounded_and_covers_the_whole_stream(tmp_path, monkeypatch):
-    monkeypatch.setattr("ltm_sklearn._watcher.N_RECORDS", 10)
+    monkeypatch.setattr("ltm_sklearn.recording._callback.N_RECORDS", 10)
     monkeypatch.setattr(_log_file, "MOST_LINES", 30)
     monkeypatch.setattr(_log_file, "SHARE", np.inf)  # each round is written
     path, model = tmp_path / "run.jsonl", None

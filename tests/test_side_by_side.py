@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 from ltm_sklearn import ExpertMixture
-from ltm_sklearn._side_by_side import apart, side_by_side
 from ltm_sklearn.experts import BOA, Hedge, LongTermMemory, SimpleReduction
+from ltm_sklearn.forecasting._packed_series import apart, side_by_side
 from ltm_sklearn.persistence import load, save
 
 

@@ -8,8 +8,8 @@ from sklearn.frozen import FrozenEstimator
 from stream_experts import ReadsChance
 
 from ltm_sklearn import LongTermMemoryClassifier
-from ltm_sklearn._stack import FIRST_SQUARE, MOST_CELLS, RATE, Stack
-from ltm_sklearn.losses._classes import SMALLEST_PROBABILITY
+from ltm_sklearn.aggregation._stack import FIRST_SQUARE, MOST_CELLS, RATE, Stack
+from ltm_sklearn.losses._classification import SMALLEST_PROBABILITY
 
 
 def rows(n_experts=3, n_rows=200, n_classes=4, seed=0):
@@ -51,7 +51,7 @@ def test_compiled_is_the_same(n_classes, monkeypatch):
     said, truth, weights = rows(n_classes=n_classes)
     said[1, :50] = said[:, :3] = 0.0  # asleep
     compiled = Stack(3).learned(said, truth, weights)
-    monkeypatch.setattr("ltm_sklearn._stack.kernel", None)
+    monkeypatch.setattr("ltm_sklearn.aggregation._stack.kernel", None)
     plain = Stack(3).learned(said, truth, weights)
     np.testing.assert_allclose(compiled.cells, plain.cells, atol=1e-9)
     np.testing.assert_allclose(compiled.predict(said), plain.predict(said), atol=1e-9)

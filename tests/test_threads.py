@@ -28,7 +28,8 @@ from thread_subjects import (
     state_of,
 )
 
-from ltm_sklearn import LongTermMemoryRegressor, _locks
+from ltm_sklearn import LongTermMemoryRegressor
+from ltm_sklearn.engine import _locks
 from ltm_sklearn.ensemble import ExpertWarning
 from ltm_sklearn.experts import LongTermMemory
 

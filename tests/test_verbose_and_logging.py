@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from sklearn.linear_model import SGDRegressor
 
-from ltm_sklearn import ExpertMixture, LongTermMemoryRegressor, Snapshots, _watcher
-from ltm_sklearn._failures import QUIET_ROUNDS
-from ltm_sklearn._history import Record
-from ltm_sklearn._pulse import Now, Pulse, pace_called
+from ltm_sklearn import ExpertMixture, LongTermMemoryRegressor, Snapshots
+from ltm_sklearn.engine._failures import QUIET_ROUNDS
+from ltm_sklearn.recording import _callback as _watcher
+from ltm_sklearn.recording._history import Record
+from ltm_sklearn.recording._run_status import Now, Pulse, pace_called
 
 
 def rows(n_rows=10, seed=0):

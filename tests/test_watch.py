@@ -12,10 +12,10 @@ from sklearn.linear_model import SGDRegressor
 
 from ltm_sklearn import LongTermMemoryRegressor, display
 from ltm_sklearn.__main__ import main
-from ltm_sklearn._commands import watch
-from ltm_sklearn._run_log import read_log
+from ltm_sklearn.cli import watch
 from ltm_sklearn.display import LiveDisplay, RunningLossDisplay
 from ltm_sklearn.display._live import ago, headlines
+from ltm_sklearn.recording._log_reader import read_log
 
 pyplot = pytest.importorskip("matplotlib.pyplot")
 

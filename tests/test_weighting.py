@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from ltm_sklearn._weighting import Charging, FollowAndBlend, Verdict, averaged, weighting_of
+from ltm_sklearn.aggregation._round_weighting import Charging, FollowAndBlend, Verdict, averaged, weighting_of
 from ltm_sklearn.experts import FixedShare, LongTermMemory
 from ltm_sklearn.experts._long_term_memory import RATES
-from ltm_sklearn.losses._classes import SAFE_MARGIN, ClassScore
-from ltm_sklearn.losses._targets import TargetScore
+from ltm_sklearn.losses._classification import SAFE_MARGIN, ClassScore
+from ltm_sklearn.losses._regression import TargetScore
 
 SCORE = ClassScore("auto", 3, average=True)
 
@@ -181,7 +181,7 @@ def test_compiled_charges_are_the_same(n_classes, asleep, monkeypatch):
     parts = rng.dirichlet(np.ones(5), size=2)
     charged, lost = verdict.blend(parts)
     np.testing.assert_array_equal(verdict.row_losses, score.losses(truth, said, None))
-    monkeypatch.setattr("ltm_sklearn._weighting.kernel", None)
+    monkeypatch.setattr("ltm_sklearn.aggregation._round_weighting.kernel", None)
     expected_charged, expected_lost = verdict.blend(parts)
     np.testing.assert_allclose(charged, expected_charged, rtol=0, atol=1e-12)
     np.testing.assert_allclose(lost, expected_lost, rtol=0, atol=1e-12)

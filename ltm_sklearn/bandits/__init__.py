@@ -23,3 +23,7 @@ __all__ = [
     "SparseHybrid",
     "SparseLongTermMemory",
 ]
+
+# for the other packages
+from ._base import _joined_by_others as _joined_by_others
+from ._base import pick as pick

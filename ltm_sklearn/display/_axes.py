@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from .._trace import Trace
-from ..experts._validation import Floats
-from ..streams._batches import import_extra
+from .._optional import import_extra
+from .._typing import Floats
+from ..recording import Trace
 
 MOST_RECORDS = 1000  #: that are drawn as they are
 FEWER_RECORDS = 250  #: that longer runs are averaged to: of more, noise is all that one would see

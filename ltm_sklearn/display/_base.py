@@ -8,8 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._run_log import read_log
-from .._trace import Trace, end_of
+from ..recording import Trace, end_of, read_log
 from ._axes import axes_of
 from ._look import Look
 

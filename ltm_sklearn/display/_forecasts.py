@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._trace import Trace
-from ..experts._validation import Floats
+from .._typing import Floats
+from ..recording import Trace
 from ._axes import draw_stack, edges, label_time, legend, moments, plain, rows_of_means, split, to_draw
 from ._base import TraceDisplay
 from ._look import PALETTE, Look

@@ -6,9 +6,8 @@ import os
 import time
 from typing import Any, Self
 
-from .._pulse import number, pace_called
-from .._run_log import RunLog, read_log
-from ..streams._batches import import_extra
+from .._optional import import_extra
+from ..recording import RunLog, number, pace_called, read_log
 from ._look import mean_called
 from ._recurrence import RecurrenceDisplay
 from ._running import RunningLossDisplay
@@ -118,7 +117,7 @@ class LiveDisplay:
         refresh : float, default=1.0
             Seconds after which the page loads itself anew.
         """
-        from ._live_page import write  # which few need
+        from ._live_page import write
 
         if not hasattr(self, "figure_"):
             self.plot()

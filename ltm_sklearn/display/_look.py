@@ -6,8 +6,8 @@ from collections import Counter
 
 import numpy as np
 
-from .._trace import Trace
-from ..experts._validation import Floats
+from .._typing import Floats
+from ..recording import Trace
 
 #: Paul Tol's muted scheme: nine colours that people who see few colours tell apart, too.
 PALETTE = ("#332288", "#CC6677", "#DDCC77", "#117733", "#88CCEE", "#882255", "#44AA99", "#999933", "#AA4499")

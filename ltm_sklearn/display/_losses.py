@@ -8,10 +8,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._run_log import read_log
-from .._trace import Trace
+from .._typing import Floats
 from ..evaluation import oracles
-from ..experts._validation import Floats
+from ..recording import Trace, read_log
 from ._axes import (
     MOST_RECORDS,
     edges,

@@ -9,12 +9,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from .._run_log import read_log
-from .._trace import Trace
+from .._optional import import_extra
+from .._typing import Floats
 from ..evaluation import oracles
 from ..evaluation.oracles import MemoryCurve
-from ..experts._validation import Floats
-from ..streams._batches import import_extra
+from ..recording import Trace, read_log
 from ._axes import axes_of, legend, plain
 from ._base import check_every_row, recorded_by, recorded_in
 from ._look import mean_called

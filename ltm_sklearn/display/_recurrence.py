@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._trace import Trace
+from ..recording import Trace
 from ._axes import edges, height_of_rows, label_rows, label_time, rows_that_fit, to_draw, write_beside
 from ._base import TraceDisplay
 from ._look import Look, others_called

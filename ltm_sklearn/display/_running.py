@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..experts._validation import Floats
+from .._typing import Floats
 from ._axes import label_time, legend, moments, number, plain, powers_of_ten
 from ._base import TraceDisplay
 from ._look import MIXTURE, UNIFORM, Look, mean_called

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..experts._validation import Floats
+from .._typing import Floats
 from ._axes import (
     draw_stack,
     edges,

@@ -12,8 +12,8 @@ from uuid import uuid4
 import numpy as np
 from sklearn import config_context
 
-from .._attempts import Failure, able_to_travel, words_of
-from ..persistence._writing import write_whole
+from ..engine import Failure, able_to_travel, words_of
+from ..persistence import write_whole
 from ._threads import Threads
 
 

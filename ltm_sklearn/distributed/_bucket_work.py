@@ -12,15 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
-from ..ensemble import ExpertMixture
-from ..ensemble._times import times_of
-from ..experts._validation import Floats
-from ..persistence import load
-from ..persistence._encode import Encoder
-from ..persistence._errors import BadFile
-from ..persistence._file import _dump, _load
-from ..persistence._models import dumped, untrusted_types
-from ..persistence._writing import write_whole
+from .._typing import Floats
+from ..forecasting import ExpertMixture, times_of
+from ..persistence import BadFile, Encoder, _dump, _load, dumped, load, untrusted_types, write_whole
 from ._buckets import NO_BUCKET, plain_names
 from ._generations import Generations, Header
 

@@ -14,13 +14,10 @@ from warnings import warn
 import numpy as np
 from sklearn import get_config
 
-from .._attempts import MODEL, Failure, missed_in_round, words_of
-from .._events import logger
-from .._failures import ExpertWarning
-from ..ensemble._from_river import as_sklearn_model
-from ..ensemble._parameters import check_frozen, check_is_estimator, pairs_of
-from ..ensemble._validation import is_frozen
-from ..experts._validation import check_count, check_number
+from .._param_checks import check_count, check_number
+from ..engine import MODEL, ExpertWarning, Failure, missed_in_round, words_of
+from ..ensemble import as_sklearn_model, check_frozen, check_is_estimator, is_frozen, pairs_of
+from ..recording import logger
 from ._bench import Answer, Message, Task
 from ._on_worker import OnWorker
 from ._parcels import Parcels

@@ -11,12 +11,9 @@ from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.metaestimators import available_if
 
-from .._attempts import Failure, attempt
-from .._failures import ExpertWarning
-from ..ensemble._skin import SklearnModels
-from ..ensemble._validation import takes_nan
-from ..ensemble._window import SlidingWindow
-from ..experts._validation import Floats
+from .._typing import Floats
+from ..engine import ExpertWarning, Failure, attempt
+from ..ensemble import SklearnModels, SlidingWindow, takes_nan
 from ._bench import dumps, loads
 from ._remote import Remote
 

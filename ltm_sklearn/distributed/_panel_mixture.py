@@ -10,11 +10,9 @@ from typing import Any, Self
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
-from ..ensemble import ExpertMixture
-from ..ensemble._mixture_parameters import check_mixture
-from ..ensemble._times import CALENDAR
-from ..experts._validation import check_count
-from ..streams._batches import import_extra
+from .._optional import import_extra
+from .._param_checks import check_count
+from ..forecasting import CALENDAR, ExpertMixture, check_mixture
 from ._bucket_work import Report, Work, check_own, special_columns
 from ._buckets import bucket_of, plain_name
 from ._frames import frame_of

@@ -22,35 +22,34 @@ from sklearn.utils.validation import (
     check_is_fitted,
 )
 
-from .._engine import Engine
-from .._locks import changing, lock_of, locked, shared_state
-from .._models import Expert
-from .._pending import Pending
-from .._round import Issued, Report
-from .._rows import last_rows
-from .._shown import Shown
-from .._start import fresh_engine
+from .._frames import last_rows
+from .._param_checks import check_jobs, check_weights
+from .._sklearn_compat import CallbackSupportMixin, VisualBlock, announced, with_callbacks
+from .._typing import Floats
 from .._version import __version__
 from ..bandits import BanditAlgorithm
-from ..experts import ExpertAlgorithm
-from ..experts._validation import Floats
-from ..losses._classes import ClassScore
-from ..losses._targets import TargetScore
-from ..memory import Snapshots
-from ._from_river import as_sklearn_model
-from ._parameters import check_jobs, check_parameters
-from ._routing import routed, router
-from ._skin import SklearnModels
-from ._sklearn_compat import CallbackSupportMixin, VisualBlock, announced, with_callbacks
-from ._validation import (
-    are_checked,
-    check_rows,
-    check_weights,
-    is_frozen,
-    read_only,
-    takes_nan,
+from ..engine import (
+    Engine,
+    Expert,
+    Issued,
+    Pending,
+    Report,
+    Shown,
+    Snapshots,
+    changing,
+    fresh_engine,
+    lock_of,
+    locked,
+    shared_state,
     unchanged_on_error,
 )
+from ..experts import ExpertAlgorithm
+from ..losses import ClassScore, TargetScore
+from ._from_river import as_sklearn_model
+from ._parameters import check_parameters
+from ._routing import routed, router
+from ._skin import SklearnModels
+from ._validation import are_checked, check_rows, is_frozen, read_only, takes_nan
 
 
 def _as_ids(ids: Any) -> list[Any]:

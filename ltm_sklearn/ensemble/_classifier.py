@@ -9,14 +9,14 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import _check_partial_fit_first_call
 from sklearn.utils.validation import column_or_1d
 
-from .._locks import changing, lock_of
-from .._start import averages
-from ..experts._validation import Floats
-from ..losses._classes import ClassScore
+from .._param_checks import floats_suffice, require
+from .._typing import Floats
+from ..engine import averages, changing, lock_of, unchanged_on_error
+from ..losses import ClassScore
 from ._base import LongTermMemoryEnsemble
 from ._parameters import check_parameters
 from ._pools import classifiers
-from ._validation import check_labels, class_indices, floats_suffice, one_kind, require, unchanged_on_error
+from ._validation import check_labels, class_indices, one_kind
 
 
 class LongTermMemoryClassifier(ClassifierMixin, LongTermMemoryEnsemble):

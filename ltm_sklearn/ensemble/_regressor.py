@@ -6,14 +6,13 @@ from typing import Any, Self
 
 from sklearn.base import RegressorMixin
 
-from .._locks import changing
-from .._start import averages
-from ..experts._validation import Floats
-from ..losses._targets import TargetScore
+from .._typing import Floats
+from ..engine import averages, changing, unchanged_on_error
+from ..losses import TargetScore
 from ._base import LongTermMemoryEnsemble
 from ._parameters import check_parameters
 from ._pools import regressors
-from ._validation import check_numbers, unchanged_on_error
+from ._validation import check_numbers
 
 
 class LongTermMemoryRegressor(RegressorMixin, LongTermMemoryEnsemble):

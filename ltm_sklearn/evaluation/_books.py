@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..experts._validation import Floats
+from .._typing import Floats
 from ._changes import Changes
 from ._curve import Curve, Schedule
 from ._leaders import Leaders

@@ -8,10 +8,11 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from .._trace import Trace
-from ..experts._validation import Floats, check_number
+from .._optional import import_extra
+from .._param_checks import check_number
+from .._typing import Floats
+from ..recording import Trace
 from ..streams import Segment
-from ..streams._batches import import_extra
 from ._difference import Difference, batch_means
 
 

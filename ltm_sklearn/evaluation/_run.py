@@ -10,11 +10,11 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from .._river_models import last_step
-from .._trace import recorded
-from .._values import is_known, is_number
-from ..experts._validation import Floats
-from ..streams._batches import Batch, joined, part
+from .._frames import is_known, is_number
+from .._river_compat import last_step
+from .._typing import Floats
+from ..recording import recorded
+from ..streams import Batch, joined, part
 from ._books import Books, Said
 from ._contestants import Contestant, Rows
 from ._result import PrequentialResult

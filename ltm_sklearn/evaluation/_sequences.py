@@ -13,8 +13,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..experts._compiled import compiled
-from ..experts._validation import Floats
+from .._optional import compiled
+from .._typing import Floats
 
 kernel = compiled("_switching", __package__)
 

@@ -1,7 +1,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from ..experts._validation import Floats
+from .._typing import Floats
 
 def advance(losses: Floats, least: Floats) -> None: ...
 def trace(losses: Floats, least: Floats, lead: NDArray[np.intc], since: NDArray[np.intc]) -> None: ...

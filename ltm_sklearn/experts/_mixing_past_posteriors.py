@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._base import State, instantaneous_regret, normalise, over_experts, softmax
+from .._numerics import normalise, softmax
+from .._param_checks import check_count, check_flag, check_option
+from .._typing import Floats, State
+from ._base import instantaneous_regret, over_experts
 from ._sharing import WEIGHT_FLOOR, Sharing
-from ._validation import Floats, check_count, check_flag, check_option
 
 # 1/d = Σ_m step·e^{u_m} exp(-d e^{u_m}) with u_m on a grid, to 2 % for d = 1 … 1e9: a few geometric traces stand for
 # the decaying past at constant cost.

@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._base import ExpertAlgorithm, State, normalise, over_experts, restrict, softmax
-from ._validation import Floats, check_horizon, check_number, check_option
+from .._numerics import normalise, restrict, softmax
+from .._param_checks import check_horizon, check_number, check_option
+from .._typing import Floats, State
+from ._base import ExpertAlgorithm, over_experts
 
 #: No shared weight falls below this, so that no expert is lost to underflow and no number is denormal.
 WEIGHT_FLOOR = 1e-100

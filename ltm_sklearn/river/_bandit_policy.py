@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._drawing import fresh_bandit
+from .._param_checks import ROUNDING
+from .._typing import Floats
+from ..aggregation import fresh_bandit
 from ..bandits import BanditAlgorithm
-from ..experts._validation import ROUNDING, Floats
 from ._policy_base import PolicyByWeight
 
 

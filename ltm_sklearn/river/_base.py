@@ -12,22 +12,28 @@ from typing import Any, Self
 import numpy as np
 from river import base
 
-from .._engine import Engine
-from .._locks import changing, lock_of, shared_state
-from .._models import Expert
-from .._one_row import row_of
-from .._pending import Pending
-from .._river_models import kind_of, last_step
-from .._round import Issued, Report
-from .._rows import listed
-from .._shown import Shown
-from .._start import check_query, check_shared_parameters, fresh_engine
+from .._frames import listed
+from .._param_checks import check_count
+from .._river_compat import kind_of, last_step
 from ..bandits import BanditAlgorithm
+from ..engine import (
+    Engine,
+    Expert,
+    Issued,
+    Pending,
+    Report,
+    Shown,
+    Snapshots,
+    changing,
+    check_query,
+    check_shared_parameters,
+    fresh_engine,
+    lock_of,
+    row_of,
+    shared_state,
+)
 from ..experts import ExpertAlgorithm
-from ..experts._validation import check_count
-from ..losses._classes import ClassScore
-from ..losses._targets import TargetScore
-from ..memory import Snapshots
+from ..losses import ClassScore, TargetScore
 from ._answered import Answered
 from ._from_sklearn import as_river_model
 from ._in_batches import InBatches

@@ -10,13 +10,10 @@ import numpy as np
 from river import base, linear_model, naive_bayes, preprocessing
 from river.utils.dataframe import to_native_frame, to_native_series
 
-from .._locks import lock_of, unshare
-from .._one_row import learn_row
-from .._river_models import chances_of
-from .._start import averages
-from ..experts._validation import Floats
-from ..losses._classes import ClassScore
-from ..losses._targets import TargetScore
+from .._river_compat import chances_of
+from .._typing import Floats
+from ..engine import averages, learn_row, lock_of, unshare
+from ..losses import ClassScore, TargetScore
 from ._base import RiverEnsemble
 from ._rows import Rows, framed
 from ._targets import check_labels, check_numbers

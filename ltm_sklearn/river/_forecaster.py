@@ -9,13 +9,13 @@ from typing import Any, Self
 import numpy as np
 from river import base, time_series
 
-from .._engine import INFANCY
-from .._events import warn_of
-from .._failures import QUIET_ROUNDS, ExpertWarning
-from .._outlook import Outlook, check_weighing
-from .._rows import listed
+from .._frames import listed
+from .._param_checks import check_count
+from .._typing import Floats
+from ..engine import INFANCY, QUIET_ROUNDS, ExpertWarning
 from ..experts import ExpertAlgorithm
-from ..experts._validation import Floats, check_count
+from ..forecasting import Outlook, check_weighing
+from ..recording import warn_of
 from ._base import _names
 from ._targets import check_numbers
 

@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 from river import bandit, metrics, stats, utils
 
-from .._values import check_hashable, is_known
-from ..ensemble._validation import floats_suffice
-from ..experts._validation import Floats
-from ..losses._own import bounded
-from ..losses._seen import SeenRange
+from .._frames import is_known
+from .._param_checks import check_hashable, floats_suffice
+from .._typing import Floats
+from ..losses import SeenRange, bounded
 
 #: So many pulls wait for their rewards; beyond that the oldest are given up.
 MOST_WAITING = 1000

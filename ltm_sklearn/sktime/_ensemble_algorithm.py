@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from .._council import Council, Rows
-from .._outlook import check_weighing, council_of, losses_of
-from .._panel import filled
+from .._param_checks import as_floats, check_count
+from .._typing import Floats
+from ..aggregation import Council, Rows
 from ..experts import ExpertAlgorithm
-from ..experts._validation import Floats, as_floats, check_count
+from ..forecasting import check_weighing, council_of, filled, losses_of
 
 
 class LongTermMemoryEnsemble(BaseEstimator):

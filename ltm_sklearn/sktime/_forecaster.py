@@ -10,11 +10,11 @@ import pandas as pd
 from sktime.forecasting.base import ForecastingHorizon
 from sktime.forecasting.base._meta import _HeterogenousEnsembleForecaster
 
-from .._events import warn_of
-from .._failures import ExpertWarning
-from .._outlook import Outlook, check_weighing
+from .._typing import Floats
+from ..engine import ExpertWarning
 from ..experts import ExpertAlgorithm
-from ..experts._validation import Floats
+from ..forecasting import Outlook, check_weighing
+from ..recording import warn_of
 
 #: Tags, with the value that the ensemble has if any of its forecasters has it.
 SHARED_TAGS = {
