@@ -187,7 +187,7 @@ def check_hashable(values: Iterable[Any], what: str) -> None:
 
 
 @contextmanager
-def floats_suffice(what: str) -> Iterator[None]:
+def named_value_errors(what: str) -> Iterator[None]:
     """Whole numbers beyond all floats are a ValueError, as other wrong numbers are; what is wrong is named."""
     try:
         yield
@@ -215,7 +215,7 @@ def check_weights(sample_weight: Any, X: Any) -> Floats | None:
     """Weights of the rows, not negative and not all zero; None stays None."""
     if sample_weight is None:
         return None
-    with floats_suffice("sample_weight"):
+    with named_value_errors("sample_weight"):
         weights: Floats = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     if not np.isfinite(weights).all():  # of a single number for all rows scikit-learn does not look
         raise ValueError(f"sample_weight={sample_weight!r} must be finite")

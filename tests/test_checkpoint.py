@@ -660,8 +660,11 @@ def found(result):
         name: {column: repr(value) for column, value in row.items() if "seconds" not in column}
         for name, row in result.scores.items()
     }
-    traces = {name: (trace.weights.tobytes(), trace.losses.tobytes()) for name, trace in result.traces.items()}
-    return scores, result.curve_values.tobytes(), result.losses, result.comparators, result.n_compared, traces
+    run_records = {
+        name: (run_record.weights.tobytes(), run_record.losses.tobytes())
+        for name, run_record in result.run_records.items()
+    }
+    return scores, result.curve_values.tobytes(), result.losses, result.comparators, result.n_compared, run_records
 
 
 @pytest.fixture(scope="module")

@@ -151,7 +151,7 @@ def test_the_page_says_what_was_done(report):
 
 def test_the_memory_is_listed(report):
     memory = pandas.read_csv(report / "memory.csv")
-    assert {"live", "young", "snapshot", "stack"} == {*memory["kind"]}
+    assert {"live", "restarted", "snapshot", "stack"} == {*memory["kind"]}
     assert memory["led"].sum() <= 1.0 + 1e-9
     assert memory["mean_weight"].is_monotonic_decreasing
 

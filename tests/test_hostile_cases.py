@@ -186,7 +186,7 @@ def test_tables_of_the_largest_floats_are_mixed_to_such(n_experts, lazy, is_comp
         table[::2, 1:3] = np.nan
     mixture = ExpertMixture(record=10).fit(table, np.full(10, BIG))
     np.testing.assert_allclose(mixture.predict(table), BIG, rtol=1e-12)
-    np.testing.assert_allclose(mixture.trace().predictions, BIG, rtol=1e-12)
+    np.testing.assert_allclose(mixture.run_record().predictions, BIG, rtol=1e-12)
 
 
 def chase(algorithm, n_rounds, scale, sleeping):

@@ -79,14 +79,14 @@ def test_weights_and_forecasts_are_those_of_the_estimator_row_by_row(csv, capsys
     table = pandas.read_csv(csv)
     X, y = table.drop(columns="y"), table["y"]
     mixture = ExpertMixture(loss="absolute", block=24, lag=3, time="t", group="weekday", record=N_ROWS).fit(X, y)
-    trace = mixture.trace()
+    run_record = mixture.run_record()
     weights = pandas.read_csv(out / "weights.csv")
     assert list(weights.columns) == ["t", "first", "second", "third"]
     assert list(weights["t"]) == list(table["t"])
-    np.testing.assert_allclose(weights.iloc[:, 1:].to_numpy(), trace.weights, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(weights.iloc[:, 1:].to_numpy(), run_record.weights, rtol=1e-9, atol=1e-12)
     issued = pandas.read_csv(out / "forecasts.csv")
     assert list(issued.columns) == ["t", "y", "mixture", "plain_mean"]
-    np.testing.assert_allclose(issued["mixture"], trace.predictions, rtol=1e-9)
+    np.testing.assert_allclose(issued["mixture"], run_record.predictions, rtol=1e-9)
     np.testing.assert_allclose(issued["y"], y, rtol=1e-9)
     np.testing.assert_allclose(issued["plain_mean"], X[["first", "second", "third"]].mean(axis=1), rtol=1e-9)
     summary = pandas.read_csv(out / "summary.csv", index_col="name")
@@ -165,7 +165,7 @@ def test_series_have_their_own_weights_and_a_table(tmp_path, interleaved, block)
     assert list(issued["id"]) == list(table["id"])
     for label in ("001", "b", "c"):
         here = issued[(issued["id"] == label) & known]
-        np.testing.assert_allclose(here["mixture"], mixture.trace(label).predictions, rtol=1e-9)
+        np.testing.assert_allclose(here["mixture"], mixture.run_record(label).predictions, rtol=1e-9)
     np.testing.assert_allclose(issued["mixture"][~known], mixture.predict(X[~known]), rtol=1e-9)
     by_series = pandas.read_csv(out / "series.csv", dtype={"series": str}).set_index("series")
     assert list(by_series.index) == ["b", "001", "c"]
@@ -275,11 +275,11 @@ def test_the_page_says_what_was_run_and_names_are_no_markup(report):
 def test_the_pictures_show_oracles_where_there_are_any():
     table = forecasts()
     mixture = ExpertMixture(time="t", record=N_ROWS).fit(table.drop(columns="y"), table["y"])
-    pictures = draw_pictures(mixture.trace())
+    pictures = draw_pictures(mixture.run_record())
     assert [picture.name for picture in pictures] == list(WORDS)
     assert all(picture.png.startswith(b"\x89PNG") for picture in pictures)
     short = ExpertMixture(record=9).fit(table.drop(columns=["y", "t"])[:9], table["y"][:9])
-    assert "memory_curve" not in [picture.name for picture in draw_pictures(short.trace())]
+    assert "memory_curve" not in [picture.name for picture in draw_pictures(short.run_record())]
 
 
 def chromium(*options, folder):

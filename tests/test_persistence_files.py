@@ -292,9 +292,9 @@ def test_large_keys_are_loaded(path):
 
 def test_all_names_are_looked_at_before_anything_is_made(path, monkeypatch):
     made = []
-    monkeypatch.setattr("ltm_sklearn.recording._run_status.Pulse.__setstate__", made.append, raising=False)
+    monkeypatch.setattr("ltm_sklearn.recording._run_status.RunStatus.__setstate__", made.append, raising=False)
     nodes = [["list", [1], [2]], ["object", 0, {"a": 1}], ["object", 1, {}]]
-    refused(crafted(nodes, ["ltm_sklearn.recording._run_status:Pulse", "os:system"]), path, r"os\.system")
+    refused(crafted(nodes, ["ltm_sklearn.recording._run_status:RunStatus", "os:system"]), path, r"os\.system")
     assert not made
 
 

@@ -39,7 +39,7 @@ class Hashed:
         return self is other
 
 
-class Shown:
+class FittedAttributes:
     def __repr__(self):
         run()
         return "shown"
@@ -228,12 +228,12 @@ def test_no_object_is_shown_in_a_message(tmp_path, nodes, monkeypatch):
 
 def test_the_version_of_an_estimator_is_not_shown_either():
     with pytest.raises(ValueError, match="is no text"):
-        LongTermMemoryClassifier([]).__setstate__({"_ltm_sklearn_version": Shown()})
+        LongTermMemoryClassifier([]).__setstate__({"_ltm_sklearn_version": FittedAttributes()})
 
 
 def test_errors_in_words_show_no_objects():
     assert in_words(KeyError("a")) == "KeyError: 'a'"
-    assert in_words(KeyError(Shown())) == "KeyError"
+    assert in_words(KeyError(FittedAttributes())) == "KeyError"
 
 
 def test_the_version_of_a_model_that_skops_wrote_is_text(tmp_path):

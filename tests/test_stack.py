@@ -115,8 +115,8 @@ def regret_of(steps):
     truth = rng.integers(0, 3, n_rows)
     said = np.full((2, n_rows, 3), 0.1)
     for expert, shift in enumerate((1, 0)):  # one takes each class for the next, the other is right, both half the time
-        guess = np.where(rng.random(n_rows) < 0.5, (truth + shift) % 3, rng.integers(0, 3, n_rows))
-        said[expert, np.arange(n_rows), guess] = 0.8
+        fallback = np.where(rng.random(n_rows) < 0.5, (truth + shift) % 3, rng.integers(0, 3, n_rows))
+        said[expert, np.arange(n_rows), fallback] = 0.8
     best = Stack(2)
     for _ in range(5):
         best = best.learned(said, truth, np.ones(n_rows))
@@ -187,9 +187,9 @@ def test_it_is_charged_what_it_said_when_the_row_was_issued():
         assert model.issue([[0.8, 0.8]], ["late"]).tolist() == [1]
         for _ in range(30):
             model.partial_fit([[0.8, 0.8]] * 10, [0] * 10)
-        before = model._engine.accounts.table[:2, 2].copy()
+        before = model._engine.expert_stats.table[:2, 2].copy()
         model.learn(["late"], [0])
-        np.testing.assert_array_equal(model._engine.accounts.table[:2, 2] - before, [1.0, 1.0])
+        np.testing.assert_array_equal(model._engine.expert_stats.table[:2, 2] - before, [1.0, 1.0])
 
 
 def test_one_expert_needs_none():

@@ -1,16 +1,16 @@
 """Aggregation of experts: from the losses of a round to the weights that are used."""
 
 # for the other packages
-from ._aggregator import Council as Council
+from ._aggregator import Aggregator as Aggregator
+from ._aggregator import AggregatorWeights as AggregatorWeights
+from ._aggregator import Member as Member
 from ._aggregator import Rows as Rows
-from ._aggregator import Standing as Standing
-from ._aggregator import Voice as Voice
-from ._bandit import Drawing as Drawing
-from ._bandit import DrawnVerdict as DrawnVerdict
-from ._bandit import fresh_bandit as fresh_bandit
-from ._round_weighting import Asked as Asked
-from ._round_weighting import FollowAndBlend as FollowAndBlend
-from ._round_weighting import Verdict as Verdict
+from ._bandit import BanditWeighting as BanditWeighting
+from ._bandit import SelectedRoundLosses as SelectedRoundLosses
+from ._bandit import new_bandit as new_bandit
+from ._round_weighting import FollowOrBlend as FollowOrBlend
+from ._round_weighting import RoundLosses as RoundLosses
+from ._round_weighting import SelectedExperts as SelectedExperts
 from ._round_weighting import Weighting as Weighting
 from ._round_weighting import averaged as averaged
 from ._round_weighting import restrict_rows as restrict_rows

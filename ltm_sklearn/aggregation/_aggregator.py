@@ -14,15 +14,15 @@ from ..experts import ExpertAlgorithm, LongTermMemory, MLPoly, SteadyMemory
 from ..losses import LossRange, OutputLosses, apart, within_floats
 
 
-class Standing(NamedTuple):
+class AggregatorWeights(NamedTuple):
     """What forecasts are issued with."""
 
-    trust: Floats  #: (n_voices,)
-    opinions: Floats  #: (n_voices, n_experts): the weights that each voice gives the experts
+    trust: Floats  #: (n_members,)
+    member_weights: Floats  #: (n_members, n_experts): the weights that each member gives the experts
 
     def in_rows(self, awake: Floats | None, n_rows: int) -> Floats:
-        """What each voice plays in each row, (n_rows, n_voices, n_experts)."""
-        played = np.broadcast_to(self.opinions, (n_rows, *self.opinions.shape))
+        """What each member plays in each row, (n_rows, n_members, n_experts)."""
+        played = np.broadcast_to(self.member_weights, (n_rows, *self.member_weights.shape))
         if awake is None:
             return played
         return restrict(played, np.broadcast_to(awake[:, np.newaxis], played.shape))
@@ -32,11 +32,11 @@ class Standing(NamedTuple):
         return np.einsum("v,nve->ne", self.trust, self.in_rows(awake, n_rows))
 
     def mixtures(self, forecasts: Floats, awake: Floats | None) -> Floats:
-        """The mixture of each voice, (n_rows, n_voices), of forecasts (n_rows, n_experts)."""
+        """The mixture of each member, (n_rows, n_members), of forecasts (n_rows, n_experts)."""
         return within_floats(np.einsum("nve,ne->nv", self.in_rows(awake, len(forecasts)), forecasts))
 
     def prediction(self, mixtures: Floats) -> Floats:
-        """What is said in each row, (n_rows,), where these are the voices' mixtures."""
+        """What is said in each row, (n_rows,), where these are the members' mixtures."""
         with np.errstate(over="ignore"):
             return within_floats(mixtures @ self.trust)
 
@@ -51,7 +51,7 @@ class Rows(NamedTuple):
     outputs: NDArray[np.intp] | None  #: (n_rows,): which loss is whose; None if there is one
 
 
-class Voice:
+class Member:
     """An expert algorithm, and the range of what it has been charged.
 
     Parameters
@@ -82,15 +82,15 @@ class Voice:
             self.algorithm._update_late(charged, awake, *late)
 
 
-class Council:
+class Aggregator:
     """Follow one expert, blend all, or take the plain mean: whichever has been best lately, and mixtures of them.
 
-    With an algorithm of your own there is one voice, and nobody to weigh it.
+    With an algorithm of your own there is one member, and nobody to weigh it.
 
     Parameters
     ----------
     algorithm : ExpertAlgorithm or None
-        None: the three voices, or ``LongTermMemory`` alone if losses are not to be made linear.
+        None: the three members, or ``LongTermMemory`` alone if losses are not to be made linear.
     linear : bool
         Whether the algorithm is charged the linear part of the loss.
     prior : ndarray of shape (n_experts,)
@@ -99,34 +99,34 @@ class Council:
 
     def __init__(self, algorithm: ExpertAlgorithm | None, linear: bool, prior: Floats) -> None:
         self.mean: Floats | None = None  #: the weights of the plain mean
-        self.chair: Voice | None = None
+        self.arbiter: Member | None = None
         if algorithm is None and linear:
-            self.voices = [Voice(LongTermMemory(prior=prior), linear=False), Voice(MLPoly(prior=prior), linear=True)]
+            self.members = [Member(LongTermMemory(prior=prior), linear=False), Member(MLPoly(prior=prior), linear=True)]
             self.mean = prior
-            self.chair = Voice(SteadyMemory(), linear=True)
-            self.chair.algorithm.weights(3)
+            self.arbiter = Member(SteadyMemory(), linear=True)
+            self.arbiter.algorithm.weights(3)
         else:
             own = LongTermMemory() if algorithm is None else clone(algorithm)
-            self.voices = [Voice(own.set_params(prior=prior), linear)]
-        for voice in self.voices:
-            voice.algorithm.weights(len(prior))
+            self.members = [Member(own.set_params(prior=prior), linear)]
+        for member in self.members:
+            member.algorithm.weights(len(prior))
 
-    def standing(self) -> Standing:
+    def current_weights(self) -> AggregatorWeights:
         """What would be issued now."""
-        opinions = [voice.algorithm._current_weights() for voice in self.voices]
+        member_weights = [member.algorithm.current_weights() for member in self.members]
         if self.mean is not None:
-            opinions.append(self.mean)
-        trust = np.ones(1) if self.chair is None else self.chair.algorithm._current_weights()
-        return Standing(trust, np.stack(opinions))
+            member_weights.append(self.mean)
+        trust = np.ones(1) if self.arbiter is None else self.arbiter.algorithm.current_weights()
+        return AggregatorWeights(trust, np.stack(member_weights))
 
     def views(self) -> list[Floats]:
-        """What a round must know of how it was issued, besides the standing, if it is learned later."""
-        return [voice.view() for voice in self._members()]
+        """What a round must know of how it was issued, besides the current_weights, if it is learned later."""
+        return [member.view() for member in self._members()]
 
-    def _members(self) -> list[Voice]:
-        return self.voices if self.chair is None else [*self.voices, self.chair]
+    def _members(self) -> list[Member]:
+        return self.members if self.arbiter is None else [*self.members, self.arbiter]
 
-    def learn(self, issued: Standing, views: list[Floats] | None, rows: Rows, losses: OutputLosses) -> None:
+    def learn(self, issued: AggregatorWeights, views: list[Floats] | None, rows: Rows, losses: OutputLosses) -> None:
         """A round, in which this was issued; at least one row has weight, and in each at least one expert is awake.
 
         ``views`` are given if other rounds have been learned since.
@@ -141,29 +141,29 @@ class Council:
         # what is only rounding is no difference, or ranges would be made of it
         distinct = np.where(apart(x, centre[:, np.newaxis]) == 0.0, centre[:, np.newaxis], x)
         part = np.minimum(total / len(y), 1.0)
-        weights_then = [*issued.opinions[: len(self.voices)], issued.trust]
+        weights_then = [*issued.member_weights[: len(self.members)], issued.trust]
         late = [None] * len(weights_then) if views is None else list(zip(weights_then, views, strict=False))
-        for at, (voice, mixture) in enumerate(zip(self.voices, mixtures.T, strict=False)):  # the mean learns nothing
-            lost = losses.linear(y, mixture, x, outputs) if voice.linear else losses.of_experts(y, distinct, outputs)
+        for at, (member, mixture) in enumerate(zip(self.members, mixtures.T, strict=False)):  # the mean learns nothing
+            lost = losses.linear(y, mixture, x, outputs) if member.linear else losses.of_experts(y, distinct, outputs)
             means = np.full(len(total), np.nan)
-            voice.charge(np.divide((heard * lost).sum(axis=0), total, out=means, where=total > 0.0), part, late[at])
-        if self.chair is not None:
+            member.charge(np.divide((heard * lost).sum(axis=0), total, out=means, where=total > 0.0), part, late[at])
+        if self.arbiter is not None:
             lost = losses.linear(y, issued.prediction(mixtures), mixtures, outputs)
             means = weights @ lost / weights.sum()
-            self.chair.charge(means, np.full(len(means), min(weights.sum() / len(y), 1.0)), late[-1])
+            self.arbiter.charge(means, np.full(len(means), min(weights.sum() / len(y), 1.0)), late[-1])
 
     def widened(self, views: list[Floats]) -> list[Floats]:
         """Such views when an expert is about to join."""
         wider = [
-            voice.algorithm._widened_view(view, voice.algorithm.n_experts_)
-            for voice, view in zip(self.voices, views, strict=False)
+            member.algorithm._widened_view(view, member.algorithm.n_experts_)
+            for member, view in zip(self.members, views, strict=False)
         ]
-        return [*wider, *views[len(self.voices) :]]
+        return [*wider, *views[len(self.members) :]]
 
     def add_expert(self) -> None:
         """Let an expert join, with an equal share of the prior; it takes the last seat."""
-        for voice in self.voices:
-            voice.algorithm.add_expert()
+        for member in self.members:
+            member.algorithm.add_expert()
         if self.mean is not None:
             share = 1.0 / (len(self.mean) + 1)
             self.mean = np.append((1.0 - share) * self.mean, share)

@@ -1,7 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False
 """What experts and mixtures of them are charged for class probabilities, and the stack, compiled.
 
-`ClassScore` and `Stack` have the definitions.
+`ClassificationScore` and `Stack` have the definitions.
 """
 
 from ._classes cimport blend_loss, mistake, rival

@@ -1,4 +1,4 @@
-# Class probabilities, compiled: what `ClassScore` and its losses define.
+# Class probabilities, compiled: what `ClassificationScore` and its losses define.
 
 
 cdef inline Py_ssize_t likeliest(const double *chances, Py_ssize_t n_classes, Py_ssize_t but) noexcept nogil:

@@ -16,7 +16,7 @@ from .._numerics import restrict
 from .._optional import compiled
 from .._typing import Floats
 from ..experts import ExpertAlgorithm, PatientMemory
-from ..losses import SAFE_MARGIN, ClassScore, TargetScore, within_floats, zero_one
+from ..losses import SAFE_MARGIN, ClassificationScore, RegressionScore, within_floats, zero_one
 
 kernel = compiled("_blend", __package__)
 
@@ -43,10 +43,10 @@ def restrict_rows(weights: Floats, awake: NDArray[np.bool_]) -> Floats:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class RoundLosses:
     """What rows cost the experts."""
 
-    score: ClassScore | TargetScore
+    score: ClassificationScore | RegressionScore
     targets: Any
     predictions: Floats  #: (n_experts, n_rows, n_outputs)
     awake: NDArray[np.bool_]  #: (n_experts, n_rows)
@@ -88,7 +88,7 @@ class Verdict:
 
     def blend(self, parts: Floats) -> tuple[Floats, Floats]:
         """What the second part is charged around its mixtures, (n_experts, n_rows), and what both lost, (2, n_rows)."""
-        assert isinstance(self.score, ClassScore)
+        assert isinstance(self.score, ClassificationScore)
         throughout = self.awake.all(axis=1)
         if kernel is not None and throughout.any() and not self.awake[~throughout].any():
             if not throughout.all():
@@ -101,11 +101,11 @@ class Verdict:
         """Predictions and classes as the compiled code takes them."""
         return np.ascontiguousarray(self.predictions), np.ascontiguousarray(self.targets, dtype=np.intp)
 
-    def row(self, at: int) -> Verdict:
+    def row(self, at: int) -> RoundLosses:
         """One of the rows."""
         here = slice(at, at + 1)
         rows = self.predictions[:, here], self.awake[:, here], self.row_weights[here]
-        return Verdict(self.score, self.targets[here], *rows)
+        return RoundLosses(self.score, self.targets[here], *rows)
 
 
 class Weighting(Protocol):
@@ -117,7 +117,9 @@ class Weighting(Protocol):
     def copied(self) -> Weighting:
         """One that learns apart from this one."""
 
-    def draws(self, able: NDArray[np.bool_], n_rows: int, randoms: Iterable[np.random.Generator]) -> Asked | None:
+    def draws(
+        self, able: NDArray[np.bool_], n_rows: int, randoms: Iterable[np.random.Generator]
+    ) -> SelectedExperts | None:
         """Whom to ask of those who have answers, with a generator a round; None: all of them."""
 
     def parts(self) -> Floats:
@@ -126,10 +128,10 @@ class Weighting(Protocol):
     def chosen(self, parts: Floats) -> Floats:
         """What is played, (n_experts,): one of the parts as they are now."""
 
-    def learn(self, verdict: Verdict, parts: Floats, mixture: Floats) -> None:
+    def learn(self, verdict: RoundLosses, parts: Floats, mixture: Floats) -> None:
         """A round, in which the parts and their mixture were issued."""
 
-    def learn_rows(self, verdict: Verdict) -> Floats:
+    def learn_rows(self, verdict: RoundLosses) -> Floats:
         """A round a row; returns what was played, (n_rows, n_experts)."""
 
     def prior(self, at: int) -> float:
@@ -151,12 +153,12 @@ def _deeply(self: Any) -> Any:
     return copy.deepcopy(self)
 
 
-def weighting_of(algorithm: ExpertAlgorithm, score: ClassScore | TargetScore) -> Weighting:
+def weighting_of(algorithm: ExpertAlgorithm, score: ClassificationScore | RegressionScore) -> Weighting:
     """How the experts of a score are weighted."""
-    return FollowAndBlend(algorithm) if score.blends else Charging(algorithm, score.uses_gradient)
+    return FollowOrBlend(algorithm) if score.blends else SingleAlgorithm(algorithm, score.uses_gradient)
 
 
-class Charging:
+class SingleAlgorithm:
     """One algorithm, charged the experts' losses, or these made linear around what it played."""
 
     def __init__(self, algorithm: ExpertAlgorithm, linear: bool) -> None:
@@ -169,21 +171,21 @@ class Charging:
     draws, copied = _all_of_them, _deeply
 
     def parts(self) -> Floats:
-        return self.algorithm._current_weights()[np.newaxis]
+        return self.algorithm.current_weights()[np.newaxis]
 
     def chosen(self, parts: Floats) -> Floats:
         return parts[0]
 
-    def learn(self, verdict: Verdict, parts: Floats, mixture: Floats) -> None:
+    def learn(self, verdict: RoundLosses, parts: Floats, mixture: Floats) -> None:
         self.charge(verdict, verdict.means(verdict.linear(mixture)) if self.linear else verdict.losses)
 
-    def charge(self, verdict: Verdict, losses: Floats) -> None:
+    def charge(self, verdict: RoundLosses, losses: Floats) -> None:
         """A round with these losses, (n_experts,)."""
         charged = verdict.score.rescale(losses[np.newaxis])[0]
         whole = bool((verdict.part > 1.0 - 1e-12).all())
         self.algorithm.update(charged, None if whole else np.minimum(verdict.part, 1.0))
 
-    def learn_rows(self, verdict: Verdict) -> Floats:
+    def learn_rows(self, verdict: RoundLosses) -> Floats:
         awake, score = verdict.awake, verdict.score
         confidence = awake.T * verdict.row_weights[:, np.newaxis]
         if not self.linear:
@@ -209,7 +211,7 @@ class Charging:
         self.algorithm.drop_expert(at)
 
 
-class FollowAndBlend:
+class FollowOrBlend:
     """Two algorithms, and a third that says which of them to trust; its weights are played as they are.
 
     One is charged the experts' mistakes and *follows* whoever is right now; the other is charged a loss of its own
@@ -219,7 +221,7 @@ class FollowAndBlend:
     """
 
     def __init__(self, algorithm: ExpertAlgorithm) -> None:
-        self.members = [Charging(algorithm, linear=False), Charging(clone(algorithm), linear=True)]
+        self.members = [SingleAlgorithm(algorithm, linear=False), SingleAlgorithm(clone(algorithm), linear=True)]
         self.between = PatientMemory(prior=TRUST)
 
     def begin(self, n_experts: int) -> None:
@@ -233,10 +235,10 @@ class FollowAndBlend:
         return np.concatenate([member.parts() for member in self.members])
 
     def chosen(self, parts: Floats) -> Floats:
-        weights: Floats = parts[int(self.between._current_weights().argmax())]
+        weights: Floats = parts[int(self.between.current_weights().argmax())]
         return weights
 
-    def learn(self, verdict: Verdict, parts: Floats, mixture: Floats) -> None:
+    def learn(self, verdict: RoundLosses, parts: Floats, mixture: Floats) -> None:
         charged, lost = verdict.blend(parts)
         follower, blender = self.members
         follower.charge(verdict, verdict.losses)
@@ -246,8 +248,8 @@ class FollowAndBlend:
         part = min(float(total / verdict.row_weights.sum()), 1.0)
         self.between.update(lost @ heard / total, None if part > 1.0 - 1e-12 else np.full(2, part))
 
-    def learn_rows(self, verdict: Verdict) -> Floats:
-        assert isinstance(verdict.score, ClassScore)
+    def learn_rows(self, verdict: RoundLosses) -> Floats:
+        assert isinstance(verdict.score, ClassificationScore)
         played = [member.learn_rows(verdict) for member in self.members]
         mixtures = np.stack([averaged(verdict.predictions, verdict.awake, weights) for weights in played])
         lost = verdict.score.blend_losses(verdict.targets, mixtures)
@@ -267,7 +269,7 @@ class FollowAndBlend:
             member.drop(at)
 
 
-class Asked(NamedTuple):
+class SelectedExperts(NamedTuple):
     """Whom to ask about some rows, where not all are asked."""
 
     first: NDArray[np.intp]  #: (n_rows,): the one that was drawn first

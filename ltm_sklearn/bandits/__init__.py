@@ -25,5 +25,5 @@ __all__ = [
 ]
 
 # for the other packages
-from ._base import _joined_by_others as _joined_by_others
-from ._base import pick as pick
+from ._base import add_other_arms as add_other_arms
+from ._base import draw_from as draw_from

@@ -24,7 +24,7 @@ class ScaledBandit(BanditAlgorithm):
     """A bandit whose rule speaks of gains in [0, 1], with settings that depend on the horizon.
 
     Without a horizon, round t has the settings for the smallest power of two above t (t counted from 0): they change
-    only when the guess doubles, and nothing is forgotten then.
+    only when the fallback doubles, and nothing is forgotten then.
     """
 
     horizon: int | None

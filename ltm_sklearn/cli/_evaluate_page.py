@@ -195,7 +195,11 @@ def _failures(run: Run) -> str:
 
 
 def _memory_table(run: Run) -> str:
-    words = {"live": "learns always", "young": "begins afresh now and then", "snapshot": "a snapshot, never trained"}
+    words = {
+        "live": "learns always",
+        "restarted": "begins afresh now and then",
+        "snapshot": "a snapshot, never trained",
+    }
     words["stack"] = "corrects what the others say"
     rows = []
     for name, kind, born, weight, loss, led in memory_rows(run):

@@ -22,7 +22,7 @@ from ..display import (
     to_draw,
 )
 from ..evaluation import PrequentialDisplay
-from ..recording import Trace
+from ..recording import RunRecord
 from ._evaluate_run import WITH, WITHOUT, Run, leads
 from ._picture import Picture, drawn, plain_style
 
@@ -45,7 +45,7 @@ WORDS = {
         "Who led when",
         "A row for each expert that ever had the largest weight, in the order in which they first had it. A name as "
         "forest@1200 is a snapshot: the forest as it was after 1,200 rows, never trained since. A row that fills again "
-        "is an expert that came back. @young learners begin afresh after each snapshot; @stack learns to correct "
+        "is an expert that came back. @restarted learners begin afresh after each snapshot; @stack learns to correct "
         "what the others say. At the right: the share of the time, and in how many stints.",
     ),
     "weights": (
@@ -66,11 +66,14 @@ def draw_pictures(run: Run) -> list[Picture]:
         "over_time": (lambda ax: _over_time(ax, run), 4.2),
         "difference": (lambda ax: _difference(ax, run), 5.4),
     }
-    for name, display in (("leaders", RecurrenceDisplay(run.trace)), ("weights", WeightStackDisplay(run.trace))):
+    for name, display in (
+        ("leaders", RecurrenceDisplay(run.run_record)),
+        ("weights", WeightStackDisplay(run.run_record)),
+    ):
         draw[name] = (display.plot, display._size()[1])
-    snapshots = _snapshots(run.trace)
+    snapshots = _snapshots(run.run_record)
     if snapshots:
-        draw["memory"] = (lambda ax: _memory(ax, run.trace, snapshots), height_of_rows(len(snapshots) + 3))
+        draw["memory"] = (lambda ax: _memory(ax, run.run_record, snapshots), height_of_rows(len(snapshots) + 3))
     with plain_style():
         return [_picture(name, run, plot, height) for name, (plot, height) in draw.items()]
 
@@ -152,25 +155,29 @@ def _difference(ax: Any, run: Run) -> None:
         plain(axes)
 
 
-def _snapshots(trace: Trace) -> list[int]:
+def _snapshots(run_record: RunRecord) -> list[int]:
     """Those that are drawn, the oldest first."""
-    mean = np.average(trace.weights, axis=0, weights=trace.counts)
-    found = [at for at, name in enumerate(trace.names) if name.rpartition("@")[2].isdecimal()]
+    mean = np.average(run_record.weights, axis=0, weights=run_record.counts)
+    found = [at for at, name in enumerate(run_record.names) if name.rpartition("@")[2].isdecimal()]
     kept = sorted(found, key=lambda at: -mean[at])[:MOST_SNAPSHOTS]
-    return sorted(kept, key=lambda at: int(trace.names[at].rpartition("@")[2]))
+    return sorted(kept, key=lambda at: int(run_record.names[at].rpartition("@")[2]))
 
 
-def _memory(ax: Any, trace: Trace, snapshots: list[int]) -> None:
-    trace = to_draw(trace)
-    there = (trace.weights > 0.0) | ~np.isnan(trace.losses)
-    shown = np.where(there, trace.weights, np.nan)[:, snapshots].T
+def _memory(ax: Any, run_record: RunRecord, snapshots: list[int]) -> None:
+    run_record = to_draw(run_record)
+    there = (run_record.weights > 0.0) | ~np.isnan(run_record.losses)
+    shown = np.where(there, run_record.weights, np.nan)[:, snapshots].T
     colours = import_extra("matplotlib.colors", "pictures", "plot")
     mesh = ax.pcolormesh(
-        edges(trace), np.arange(len(snapshots) + 1) - 0.5, shown, cmap="Blues", norm=colours.PowerNorm(0.5, -0.05, 1.0)
+        edges(run_record),
+        np.arange(len(snapshots) + 1) - 0.5,
+        shown,
+        cmap="Blues",
+        norm=colours.PowerNorm(0.5, -0.05, 1.0),
     )
-    names = short_names(trace.names)
+    names = short_names(run_record.names)
     label_rows(ax, [names[at] for at in snapshots])
-    label_time(ax, trace)
+    label_time(ax, run_record)
     bar = ax.figure.colorbar(mesh, ax=ax, pad=0.01, aspect=30, ticks=[0.0, 0.1, 0.3, 0.6, 1.0])
     bar.ax.set_ylim(0.0, 1.0)
     bar.set_label("weight")
@@ -184,7 +191,7 @@ def _alt(name: str, run: Run) -> str:
     if name == "difference":
         found = run.differences[WITHOUT]
         return f"Lines of the difference added up, and bars of stretches. Mean difference {found.mean:.4g}."
-    led = sorted(leads(run.trace).items(), key=lambda pair: -pair[1])[:3]
+    led = sorted(leads(run.run_record).items(), key=lambda pair: -pair[1])[:3]
     who = ", ".join(f"{expert} {part:.0%}" for expert, part in led)
     kind = {"leaders": "Bars over time for each expert that led", "weights": "Stacked areas of the weights over time"}
     return f"{kind.get(name, 'A row over time for each snapshot, darker with its weight')}. Led longest: {who}."

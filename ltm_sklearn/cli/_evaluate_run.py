@@ -14,12 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.metaestimators import available_if
 
-from ..ensemble import LongTermMemoryClassifier, LongTermMemoryRegressor
 from .._typing import Floats
-from ..ensemble import ExpertSummary, ExpertWarning, classifiers, regressors
+from ..ensemble import (
+    ExpertSummary,
+    ExpertWarning,
+    LongTermMemoryClassifier,
+    LongTermMemoryRegressor,
+    classifiers,
+    regressors,
+)
 from ..evaluation import Difference, LastTarget, MostFrequent, PrequentialResult, RunningMean, checksum, prequential
 from ..persistence import Checkpoint, CheckpointWarning
-from ..recording import Trace
+from ..recording import RunRecord
 from ._stream_file import StreamFile
 
 WITH, WITHOUT = "with memory", "without memory"
@@ -35,7 +41,7 @@ class Run(NamedTuple):
 
     file: StreamFile
     result: PrequentialResult
-    trace: Trace  #: of the pool with memory
+    run_record: RunRecord  #: of the pool with memory
     remembered: list[ExpertSummary]  #: its experts at the end
     experts: list[str]  #: names of the experts alone
     baselines: list[str]
@@ -98,7 +104,15 @@ def run_evaluation(file: StreamFile, batch: int, delay: int, seed: int, checkpoi
     differences = {name: result.difference(WITH, name) for name in others}
     remembered = list(remembering.experts_)
     return Run(
-        file, result, result.traces[WITH], remembered, list(alone), list(baselines), differences, dict(failures), batch
+        file,
+        result,
+        result.run_records[WITH],
+        remembered,
+        list(alone),
+        list(baselines),
+        differences,
+        dict(failures),
+        batch,
     )
 
 
@@ -194,7 +208,7 @@ def scores_frame(run: Run) -> Any:
 
 def memory_rows(run: Run) -> list[tuple[str, str, int, float, float, float]]:
     """Of each expert at the end: name, kind, row it is of, mean weight, mean loss, share of the time it led."""
-    led = leads(run.trace)
+    led = leads(run.run_record)
     rows = [
         (each.name, each.kind, each.born, each.long_term_weight, each.loss, led.get(each.name, 0.0))
         for each in run.remembered
@@ -202,7 +216,7 @@ def memory_rows(run: Run) -> list[tuple[str, str, int, float, float, float]]:
     return sorted(rows, key=lambda row: -row[3])
 
 
-def leads(trace: Trace) -> dict[str, float]:
+def leads(run_record: RunRecord) -> dict[str, float]:
     """The share of the rows in which each expert had the largest weight."""
-    led = np.bincount(trace.weights.argmax(axis=1), weights=trace.counts, minlength=len(trace.names))
-    return dict(zip(trace.names, (led / trace.counts.sum()).tolist(), strict=True))
+    led = np.bincount(run_record.weights.argmax(axis=1), weights=run_record.counts, minlength=len(run_record.names))
+    return dict(zip(run_record.names, (led / run_record.counts.sum()).tolist(), strict=True))

@@ -52,7 +52,9 @@ def page(
     tables : dict
         Files that lie beside the page, and what they hold; the pictures lie there, too.
     """
-    of_series = "" if by_series is None else f" of series {said(run.drawn)}, which has {len(run.trace.ends):,} rows"
+    of_series = (
+        "" if by_series is None else f" of series {said(run.drawn)}, which has {len(run.run_record.ends):,} rows"
+    )
     parts = [
         f"<h2>In numbers</h2>{_summary_table(run)}{_notes(run)}",
         "" if by_series is None else f"<h2>By series</h2>{_series_table(by_series, run.summary.loss_name)}",
@@ -110,14 +112,14 @@ def _lead(run: Run) -> str:
 
 def _cards(run: Run) -> str:
     (mixture,), (mean,), experts = _rows_of(run, "mixture"), _rows_of(run, "mean"), _rows_of(run, "expert")
-    last = run.trace.weights[-1]
+    last = run.run_record.weights[-1]
     root = f" (its root: {number(math.sqrt(mixture.loss))})" if run.summary.loss_name == "squared" else ""
     of_series = "" if run.file.series is None else f", series {run.drawn}"
     cards = [
         ("Mixture", number(mixture.loss), mean_called(run.summary.loss_name) + root),
         ("Plain mean of all", number(mean.loss), _against(mean.gain)),
         (f"Best expert: {experts[0].name}", number(experts[0].loss), _against(experts[0].gain)),
-        (f"Largest weight at the end{of_series}", f"{last.max():.0%}", run.trace.names[int(last.argmax())]),
+        (f"Largest weight at the end{of_series}", f"{last.max():.0%}", run.run_record.names[int(last.argmax())]),
     ]
     return shown_cards(cards)
 

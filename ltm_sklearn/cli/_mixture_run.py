@@ -15,7 +15,7 @@ from .._typing import Floats
 from ..evaluation import checksum
 from ..forecasting import ExpertMixture, MixtureSummary, plain_mean
 from ..persistence import Checkpoint, setting_of
-from ..recording import Trace
+from ..recording import RunRecord
 from ._forecast_file import ForecastFile
 
 STEPS = 50  #: of the progress that is shown
@@ -32,7 +32,7 @@ class Run(NamedTuple):
     means: Floats  #: (n_rows,): the plain mean of the experts
     summary: MixtureSummary
     drawn: Any  #: the series that is drawn; None if there is just one
-    trace: Trace  #: of that series
+    run_record: RunRecord  #: of that series
 
 
 def run_mixture(
@@ -65,11 +65,11 @@ def run_mixture(
     weights = np.empty((len(file.target), len(file.experts)))
     forecasts = np.empty(len(file.target))
     rows_of = _rows_of(file)
-    traces = {label: mixture.trace(label) for label in rows_of}
+    run_records = {label: mixture.run_record(label) for label in rows_of}
     for label, rows in rows_of.items():
-        trace = traces[label]
-        assert trace.predictions is not None
-        weights[rows], forecasts[rows] = trace.weights, trace.predictions
+        run_record = run_records[label]
+        assert run_record.predictions is not None
+        weights[rows], forecasts[rows] = run_record.weights, run_record.predictions
     if not file.known.all():
         future = file.X[~file.known]
         weights[~file.known], forecasts[~file.known] = mixture.weigh(future), mixture.predict(future)
@@ -77,7 +77,7 @@ def run_mixture(
     means = plain_mean(said[:, :, np.newaxis], None)[:, 0]
     if drawn is None:
         drawn = max(rows_of, key=lambda label: len(rows_of[label]))
-    return Run(file, mixture, weights, forecasts, means, mixture.summary(), drawn, traces[drawn])
+    return Run(file, mixture, weights, forecasts, means, mixture.summary(), drawn, run_records[drawn])
 
 
 def _contents(file: ForecastFile) -> dict[str, str]:

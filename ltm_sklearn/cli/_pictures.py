@@ -21,7 +21,7 @@ from ..display import (
     mean_called,
     memory_curve_of,
 )
-from ..recording import Trace
+from ..recording import RunRecord
 from ._picture import Picture, drawn, plain_style
 
 MEMORY_CURVE_SIZE = (9.0, 4.5)
@@ -77,24 +77,24 @@ WORDS = {
 }
 
 
-def draw_pictures(trace: Trace) -> list[Picture]:
+def draw_pictures(run_record: RunRecord) -> list[Picture]:
     """Draw them, in the order of the page.
 
     Parameters
     ----------
-    trace : Trace
+    run_record : RunRecord
         With a record for each row.
     """
-    alts = {name: _alt(name, trace) for name in WORDS}
+    alts = {name: _alt(name, run_record) for name in WORDS}
     draw: dict[str, Callable[[Any], Any]] = {
-        "cumulative_loss": CumulativeLossDisplay(trace, _best_sequence(trace)).plot,
-        "weights": WeightStackDisplay(trace).plot,
-        "leaders": RecurrenceDisplay(trace).plot,
-        "average_loss": AverageLossDisplay(trace).plot,
-        "memory_curve": _memory_curve(trace),
-        "weight_boxes": WeightBoxDisplay(trace).plot,
-        "contributions": ContributionDisplay(trace).plot,
-        "residuals": ResidualDisplay(trace).plot,
+        "cumulative_loss": CumulativeLossDisplay(run_record, _best_sequence(run_record)).plot,
+        "weights": WeightStackDisplay(run_record).plot,
+        "leaders": RecurrenceDisplay(run_record).plot,
+        "average_loss": AverageLossDisplay(run_record).plot,
+        "memory_curve": _memory_curve(run_record),
+        "weight_boxes": WeightBoxDisplay(run_record).plot,
+        "contributions": ContributionDisplay(run_record).plot,
+        "residuals": ResidualDisplay(run_record).plot,
     }
     with plain_style():
         return [
@@ -108,52 +108,52 @@ def _size(plot: Callable[[Any], Any]) -> tuple[float, float]:
     return MEMORY_CURVE_SIZE if display is None else (9.0, display._size()[1])
 
 
-def _best_sequence(trace: Trace) -> dict[str, Floats]:
+def _best_sequence(run_record: RunRecord) -> dict[str, Floats]:
     """The losses of an oracle, where there is one."""
-    if len(trace.loss) <= SWITCHES:
+    if len(run_record.loss) <= SWITCHES:
         return {}
     try:
-        return best_sequences(trace, [SWITCHES])
+        return best_sequences(run_record, [SWITCHES])
     except ValueError:  # experts sleep so often that no such sequence is awake throughout
         return {}
 
 
-def _memory_curve(trace: Trace) -> Any:
+def _memory_curve(run_record: RunRecord) -> Any:
     """What draws it; None where it would take long, or nothing is to be seen."""
-    if trace.losses.size > MOST_LOSSES or len(trace.names) == 1 or len(trace.loss) <= SWITCHES:
+    if run_record.losses.size > MOST_LOSSES or len(run_record.names) == 1 or len(run_record.loss) <= SWITCHES:
         return None
     try:
-        curve, marks = memory_curve_of(trace, *CURVE)
+        curve, marks = memory_curve_of(run_record, *CURVE)
     except ValueError:
         return None
-    loss_name = mean_called(trace.loss_name)
+    loss_name = mean_called(run_record.loss_name)
     return lambda ax: MemoryCurveDisplay.from_curve(curve, marks=marks, loss_name=loss_name, ax=ax)
 
 
-def _alt(name: str, trace: Trace) -> str:
+def _alt(name: str, run_record: RunRecord) -> str:
     """What the picture says, in numbers."""
-    weights = np.average(trace.weights, axis=0, weights=trace.counts)
-    top = [f"{trace.names[at]} {weights[at]:.0%}" for at in np.argsort(-weights, kind="stable")[:3]]
+    weights = np.average(run_record.weights, axis=0, weights=run_record.counts)
+    top = [f"{run_record.names[at]} {weights[at]:.0%}" for at in np.argsort(-weights, kind="stable")[:3]]
     if name in ("weights", "weight_boxes", "contributions"):
         kind = {"weights": "Stacked areas of the weights over time", "weight_boxes": "Boxes of the weights"}
         said = kind.get(name, "Stacked areas of weight × forecast over time")
         return f"{said}. Largest mean weights: {', '.join(top)}."
     if name == "leaders":
-        leaders = trace.weights.argmax(axis=1)
-        led = np.bincount(leaders, weights=trace.counts, minlength=len(trace.names)) / trace.counts.sum()
-        who = [f"{trace.names[at]} {led[at]:.0%}" for at in np.argsort(-led, kind="stable")[:3] if led[at] > 0]
+        leaders = run_record.weights.argmax(axis=1)
+        led = np.bincount(leaders, weights=run_record.counts, minlength=len(run_record.names)) / run_record.counts.sum()
+        who = [f"{run_record.names[at]} {led[at]:.0%}" for at in np.argsort(-led, kind="stable")[:3] if led[at] > 0]
         return f"Bars over time for each expert that led. Led longest: {', '.join(who)}."
-    mixture = float(np.average(trace.loss, weights=trace.counts))
+    mixture = float(np.average(run_record.loss, weights=run_record.counts))
     if name == "residuals":
-        assert trace.targets is not None
-        assert trace.predictions is not None
-        residuals = trace.targets - trace.predictions
+        assert run_record.targets is not None
+        assert run_record.predictions is not None
+        residuals = run_record.targets - run_record.predictions
         spread = f"Mean {residuals.mean():.3g}, standard deviation {residuals.std():.3g}"
         return f"Dots of target minus forecast over time. {spread}."
     if name == "memory_curve":
         return f"Lines of the least loss of a sequence over its switches. Mean loss of the mixture {mixture:.5g}."
-    assert trace.uniform is not None
-    uniform = float(np.average(trace.uniform, weights=trace.counts))
+    assert run_record.uniform is not None
+    uniform = float(np.average(run_record.uniform, weights=run_record.counts))
     kind_of_loss = (
         "Bars of mean losses" if name == "average_loss" else "Lines of losses added up over time, and of regret"
     )

@@ -18,7 +18,7 @@ MOST_CLASSES = 1000
 FEWEST_ROWS = 20  #: with fewer there is nothing to compare
 
 
-class Asked(NamedTuple):
+class SelectedExperts(NamedTuple):
     """What the options say of a file."""
 
     target: str
@@ -44,7 +44,7 @@ class StreamFile(NamedTuple):
     n_unlabelled: int  #: rows that were passed over
 
 
-def read_stream(path: Path, asked: Asked) -> StreamFile:
+def read_stream(path: Path, asked: SelectedExperts) -> StreamFile:
     """Read a table.
 
     Raises a ValueError that names the column, the row, counted from 0, and the line in a CSV file.
@@ -60,7 +60,7 @@ def read_stream(path: Path, asked: Asked) -> StreamFile:
         return _prepared(frame.drop(columns=asked.drop), asked)
 
 
-def _prepared(frame: Any, asked: Asked) -> StreamFile:
+def _prepared(frame: Any, asked: SelectedExperts) -> StreamFile:
     known = frame[asked.target].notna().to_numpy()
     n_known = int(known.sum())
     if not n_known:
@@ -94,7 +94,7 @@ def _prepared(frame: Any, asked: Asked) -> StreamFile:
 # The target -------------------------------------------------------------------------------------------------------
 
 
-def _targets(frame: Any, known: NDArray[np.bool_], asked: Asked) -> tuple[NDArray[Any], bool, str]:
+def _targets(frame: Any, known: NDArray[np.bool_], asked: SelectedExperts) -> tuple[NDArray[Any], bool, str]:
     """The targets, whether they are classes, and why they are taken for that."""
     column, name = frame[asked.target], asked.target
     numbers = _numbers_or_none(column, known)

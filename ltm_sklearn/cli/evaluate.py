@@ -20,7 +20,7 @@ from ._evaluate_page import markdown, page, text
 from ._evaluate_pictures import WORDS, draw_pictures
 from ._evaluate_run import Run, batch_for, memory_rows, run_evaluation, scores_frame
 from ._folder import PAGE
-from ._stream_file import Asked, StreamFile, read_stream
+from ._stream_file import SelectedExperts, StreamFile, read_stream
 
 TABLES = {
     "scores.csv": "scores of all models, with the differences and their intervals",
@@ -123,7 +123,7 @@ def run(options: Any) -> int:
     return make_report("evaluate", options, NAMES, check=_asked, work=_work, files=_files, told=_told)
 
 
-def _work(asked: Asked, options: Any) -> Run:
+def _work(asked: SelectedExperts, options: Any) -> Run:
     """The run over the file."""
     file = read_stream(options.file, asked)
     batch = batch_for(len(file.y)) if options.batch is None else options.batch
@@ -135,7 +135,7 @@ def _work(asked: Asked, options: Any) -> Run:
     return run_evaluation(file, batch, options.delay, options.seed, checkpoint_of(options))
 
 
-def _asked(options: Any) -> Asked:
+def _asked(options: Any) -> SelectedExperts:
     """The options, checked as far as they can be without the file."""
     for name, least in (("batch", 1), ("delay", 0), ("rows", 1), ("seed", 0)):
         value = getattr(options, name)
@@ -152,7 +152,7 @@ def _asked(options: Any) -> Asked:
         raise ValueError(f"column {(doubled or special)[0]!r} is named by two options")
     check_apart(options, NAMES)
     checkpoint_of(options)
-    return Asked(
+    return SelectedExperts(
         options.target, options.drop, options.time, options.concept, options.categories, options.task, options.rows
     )
 

@@ -161,7 +161,7 @@ def _files(done: Run, options: Any) -> dict[str, bytes]:
     }
     if by_series is not None:
         texts["series.csv"] = by_series.to_csv(index=False, float_format=NUMBERS)
-    pictures = draw_pictures(done.trace)
+    pictures = draw_pictures(done.run_record)
     files = {name: text.encode() for name, text in texts.items()} | {f"{each.name}.png": each.png for each in pictures}
     tables = {name: words for name, words in TABLES.items() if name in texts}
     files[PAGE] = page(done, title, options.target, pictures, _facts(done, options), by_series, tables).encode()

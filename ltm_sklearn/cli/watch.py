@@ -153,26 +153,31 @@ def table(log: RunLog, when: float) -> list[str]:
     """How a run stands, in lines for people."""
     from ..display import ago, best_expert, leaders_of
 
-    trace, header = log.trace(), log.header
-    best = best_expert(trace)
-    awake = ~np.isnan(trace.losses) * trace.counts[:, np.newaxis]
-    sums = (awake * np.nan_to_num(trace.losses)).sum(axis=0)
+    run_record, header = log.run_record(), log.header
+    best = best_expert(run_record)
+    awake = ~np.isnan(run_record.losses) * run_record.counts[:, np.newaxis]
+    sums = (awake * np.nan_to_num(run_record.losses)).sum(axis=0)
     means = np.divide(sums, awake.sum(axis=0), out=np.full(len(sums), np.nan), where=awake.any(axis=0))
-    leaders = leaders_of(trace)
+    leaders = leaders_of(run_record)
     started = datetime.fromtimestamp(header.get("started", log.moments[0])).isoformat(sep=" ", timespec="seconds")
-    in_all = [f"loss {number(float(np.average(trace.loss, weights=trace.counts)))}"]
-    if trace.uniform is not None:
-        in_all.append(f"plain mean {number(float(np.average(trace.uniform, weights=trace.counts)))}")
-    in_all.append(f"best expert {trace.names[best]} {number(means[best])}")
+    in_all = [f"loss {number(float(np.average(run_record.loss, weights=run_record.counts)))}"]
+    if run_record.uniform is not None:
+        in_all.append(f"plain mean {number(float(np.average(run_record.uniform, weights=run_record.counts)))}")
+    in_all.append(f"best expert {run_record.names[best]} {number(means[best])}")
     rows = [("expert", "weight", "", "mean loss", "led")]
-    order = np.argsort(-trace.weights[-1], kind="stable")
-    there = [at for at in order.tolist() if trace.weights[-1, at] > 0.0]
+    order = np.argsort(-run_record.weights[-1], kind="stable")
+    there = [at for at in order.tolist() if run_record.weights[-1, at] > 0.0]
     for at in there[:MOST_EXPERTS]:
-        weight, led = float(trace.weights[-1, at]), trace.counts[leaders == at].sum() / trace.counts.sum()
+        weight, led = (
+            float(run_record.weights[-1, at]),
+            run_record.counts[leaders == at].sum() / run_record.counts.sum(),
+        )
         loss = "" if np.isnan(means[at]) else number(means[at])
-        rows.append((trace.names[at], f"{weight:.0%}", "█" * round(BAR * weight), loss, f"{led:.0%}" if led else ""))
+        rows.append(
+            (run_record.names[at], f"{weight:.0%}", "█" * round(BAR * weight), loss, f"{led:.0%}" if led else "")
+        )
     if len(there) > MOST_EXPERTS:
-        weight = float(trace.weights[-1, there[MOST_EXPERTS:]].sum())
+        weight = float(run_record.weights[-1, there[MOST_EXPERTS:]].sum())
         rows.append((f"{len(there) - MOST_EXPERTS} others", f"{weight:.0%}", "█" * round(BAR * weight), "", ""))
     widths = [max(len(row[column]) for row in rows) for column in range(5)]
     aligned = [
@@ -180,7 +185,7 @@ def table(log: RunLog, when: float) -> list[str]:
         for name, weight, bar, loss, led in rows
     ]
     return [
-        f"{os.path.basename(log.path)}: {header.get('estimator')}, {trace.loss_name} loss, process "
+        f"{os.path.basename(log.path)}: {header.get('estimator')}, {run_record.loss_name} loss, process "
         f"{header.get('process')}, started {started}, last round {ago(when - log.moments[-1])}",
         str(log.now),
         f"in all {', '.join(in_all)}",

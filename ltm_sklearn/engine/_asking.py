@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._typing import Floats
-from ..aggregation import Asked
+from ..aggregation import SelectedExperts
 from ._models import Expert, Models, ask
 
 
 def questions(
-    models: Models, experts: list[Expert], X: Any, shape: tuple[int, int], drawn: Asked | None
+    models: Models, experts: list[Expert], X: Any, shape: tuple[int, int], drawn: SelectedExperts | None
 ) -> tuple[list[tuple[int, Expert]], list[tuple[Any, ...]]]:
     """Those who are asked, with their seats, and for each of them a function to call, and with what."""
     if drawn is None:

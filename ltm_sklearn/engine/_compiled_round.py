@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from .._optional import compiled
-from ..aggregation import Drawing, FollowAndBlend
+from ..aggregation import BanditWeighting, FollowOrBlend
 from ..experts import LongTermMemory, PatientMemory
 from ..losses import (
     ABSURD,
@@ -21,16 +21,16 @@ from ..losses import (
     SMALLEST_PROBABILITY,
     Absolute,
     Pinball,
+    RegressionScore,
     Squared,
-    TargetScore,
     brier,
     log,
     zero_one,
 )
 from ._engine import Engine
-from ._model_calls import Failure
+from ._model_calls import CallFailure
 from ._models import Models
-from ._snapshots import Told
+from ._snapshots import RoundObservation
 
 kernel = compiled("_row", __package__)
 
@@ -57,32 +57,32 @@ def row_of(engine: Engine, models: RowModels) -> Any:
 
 
 def _new_row(engine: Engine, models: RowModels) -> Any:
-    watched = engine.history is not None or engine.watcher.listens
+    watched = engine.history is not None or engine.callback.listens
     plain = not engine.failures.raises and not watched and engine.combine == "average"
     if kernel is None or not plain or not all(expert.trained for expert in engine.experts):
         return None
-    if isinstance(engine.weighting, Drawing):
+    if isinstance(engine.weighting, BanditWeighting):
         return None  # not all are asked
-    if isinstance(engine.score, TargetScore) and not engine.score.high > engine.score.low:
+    if isinstance(engine.score, RegressionScore) and not engine.score.high > engine.score.low:
         return None  # no scale is known yet
     asks = [None if expert.kind == "stack" else models.asker(expert.model) for expert in engine.experts]
     learns = [(at, models.learner(expert.model)) for at, expert in enumerate(engine.experts) if expert.learns]
     live = [at for at, expert in enumerate(engine.experts) if expert.kind == "live"]
-    voices, between = _voices(engine.weighting)
-    seats = asks, learns, live, voices, between, engine.accounts.table
-    if isinstance(engine.score, TargetScore):
+    members, between = _members(engine.weighting)
+    seats = asks, learns, live, members, between, engine.expert_stats.table
+    if isinstance(engine.score, RegressionScore):
         return _new_target_row(kernel, seats, engine.score)
     return _new_class_row(kernel, seats, engine, models.classes or {})
 
 
-def _voices(weighting: Any) -> tuple[list[Any], Any]:
+def _members(weighting: Any) -> tuple[list[Any], Any]:
     """The algorithms that are charged, with their compiled rounds, and the one that weighs them."""
-    if isinstance(weighting, FollowAndBlend):
-        return [_voice(member.algorithm) for member in weighting.members], _voice(weighting.between)
-    return [_voice(weighting.algorithm)], None
+    if isinstance(weighting, FollowOrBlend):
+        return [_member(member.algorithm) for member in weighting.members], _member(weighting.between)
+    return [_member(weighting.algorithm)], None
 
 
-def _voice(algorithm: Any) -> tuple[Any, Any]:
+def _member(algorithm: Any) -> tuple[Any, Any]:
     # a horizon is watched by the algorithm's own code
     plain = type(algorithm) in (LongTermMemory, PatientMemory) and algorithm.horizon is None
     return algorithm, algorithm._compiled_rounds() if plain else None
@@ -105,7 +105,7 @@ def _new_class_row(kernel: Any, seats: tuple[Any, ...], engine: Engine, classes:
     )
 
 
-def _new_target_row(kernel: Any, seats: tuple[Any, ...], score: TargetScore) -> Any:
+def _new_target_row(kernel: Any, seats: tuple[Any, ...], score: RegressionScore) -> Any:
     slopes = {Squared: lambda _: None, Absolute: lambda _: (1.0, 1.0), Pinball: _pinball_slopes}
     if type(score.loss) not in slopes:
         return None
@@ -130,13 +130,13 @@ def learn_row(engine: Engine, models: RowModels, x: Any, y: Any, target: Any) ->
     engine.n_rows += 1
     reports, passing = [], None
     for seat, error in failed:
-        failure = Failure(error)
+        failure = CallFailure(error)
         if failure.passes:
             passing = failure
-        elif not engine.is_infant(engine.experts[seat]):
+        elif not engine.is_warming_up(engine.experts[seat]):
             reports.append(engine.failures.report(engine.experts[seat], "learn", failure))
     if engine.memory is not None:
-        told = Told(row.answers(), None, row.losses_of_live())
+        told = RoundObservation(row.answers(), None, row.losses_of_live())
         reports += engine.remember(models, [x], np.array([target]), told)
     engine.note(reports)
     if passing is not None:

@@ -44,7 +44,7 @@ class Due(NamedTuple):
     at: NDArray[np.intp]  #: where their targets stand
 
 
-class Pending:
+class DelayedLabels:
     """A bounded buffer: when it is full, the rows that have waited longest are given up.
 
     Parameters

@@ -15,30 +15,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._typing import Floats
-from ..aggregation import Stack, Verdict, Weighting, averaged, restrict_rows
-from ..losses import ClassScore, TargetScore
-from ..recording import History, LogFile, Record, Watcher
+from ..aggregation import RoundLosses, Stack, Weighting, averaged, restrict_rows
+from ..losses import ClassificationScore, RegressionScore
+from ..recording import History, LogFile, Record, RunCallback
 from ._asking import questions
-from ._combination import guessed, plain_mean, tamed, verdict_of
-from ._expert_stats import Accounts
-from ._failures import Failures, NoAnswer
+from ._combination import plain_mean, round_losses_of, sanitize, with_fallback
+from ._expert_stats import ExpertStats
+from ._failures import FailureLog, NoPredictionError
 from ._model_calls import (
-    Failure,
+    CallFailure,
     apart,
     attempt,
     attempt_to_learn,
+    error_text,
     in_threads,
     map_tasks,
     one_by_one,
     one_round,
-    words_of,
 )
 from ._models import Expert, Models
-from ._round import Issued, Report, Settled, mean_numbers
-from ._snapshots import Remembering, Told
+from ._round import FailureReport, Issued, RoundResult, mean_numbers
+from ._snapshots import RoundObservation, SnapshotMemory
 
 #: Rows in which a young learner may be at a loss without a warning.
-INFANCY = 50
+WARM_UP_ROWS = 50
 
 #: After a round that the compiled round of one row left to the engine, so many more are.
 ROUNDS_WITHOUT_ROW = 20
@@ -51,7 +51,7 @@ class Engine:
     ----------
     weighting : Weighting
         Fresh; the engine runs it.
-    score : ClassScore or TargetScore
+    score : ClassificationScore or RegressionScore
         From predictions to losses.
     combine : {"average", "leader", "sample"}
         How the experts' predictions become one.
@@ -59,7 +59,7 @@ class Engine:
         Whether each row is a round; otherwise each call is.
     raises : bool
         Whether an expert's error is raised, with everything as it was before the round; otherwise the expert sleeps.
-    memory : Remembering or None
+    memory : SnapshotMemory or None
         Concept memory.
     history : History or None
         Of the rounds, if they are to be recorded.
@@ -72,11 +72,11 @@ class Engine:
     def __init__(
         self,
         weighting: Weighting,
-        score: ClassScore | TargetScore,
+        score: ClassificationScore | RegressionScore,
         combine: str,
         each_row: bool,
         raises: bool,
-        memory: Remembering | None,
+        memory: SnapshotMemory | None,
         history: History | None,
         seed: int,
         log: LogFile | None = None,
@@ -85,13 +85,13 @@ class Engine:
         self.score = score
         self.combine = combine
         self.each_row = each_row
-        self.failures = Failures(raises)
+        self.failures = FailureLog(raises)
         self.memory = memory
         self.history = history
-        self.watcher = Watcher(history, log)
+        self.callback = RunCallback(history, log)
         self.seed = seed
         self.experts: list[Expert] = []
-        self.accounts = Accounts(0)
+        self.expert_stats = ExpertStats(0)
         self.n_rounds = 0
         self.n_rows = 0
         self.row: Any = None  #: the compiled round of one row, where there is one
@@ -105,38 +105,38 @@ class Engine:
     def begin(self, experts: Iterable[Expert], models: Models) -> None:
         """Start with these experts."""
         self.experts = list(experts)
-        self.accounts = Accounts(len(self.experts))
+        self.expert_stats = ExpertStats(len(self.experts))
         self.row = None
         self.weighting.begin(len(self.experts))  # a prior that was given is one over these
         stack = Stack(len(self.experts))
         if self.score.blends and stack.n_experts > 1 and stack.fits(self.score.n_outputs):
-            self.admit(Expert("@stack", "", "stack", stack, 0, trained=True))
+            self.add_expert(Expert("@stack", "", "stack", stack, 0, trained=True))
         if self.memory is not None:
             self.memory.begin(self, models)
 
-    def admit(self, expert: Expert, like: Expert | None = None) -> None:
+    def add_expert(self, expert: Expert, like: Expert | None = None) -> None:
         """Let an expert join, with the prior of another one, or with an even share."""
         share = None
         if like is not None:
             prior = self.weighting.prior(self.experts.index(like))
             share = prior / (1.0 + prior)  # the others' will shrink by the factor 1 - share
-        weighting, accounts = self.weighting.copied(), copy.copy(self.accounts)
+        weighting, expert_stats = self.weighting.copied(), copy.copy(self.expert_stats)
         weighting.add(share)
-        accounts.open()
-        self._take_on([*self.experts, expert], weighting, accounts)
+        expert_stats.open()
+        self._take_on([*self.experts, expert], weighting, expert_stats)
 
-    def dismiss(self, expert: Expert) -> None:
+    def remove_expert(self, expert: Expert) -> None:
         """Let an expert go."""
         index = self.experts.index(expert)
-        weighting, accounts = self.weighting.copied(), copy.copy(self.accounts)
+        weighting, expert_stats = self.weighting.copied(), copy.copy(self.expert_stats)
         weighting.drop(index)
-        accounts.close(index)
-        self._take_on([other for other in self.experts if other is not expert], weighting, accounts)
+        expert_stats.close(index)
+        self._take_on([other for other in self.experts if other is not expert], weighting, expert_stats)
         expert.model = None  # what was issued before still refers to the expert
 
-    def _take_on(self, experts: list[Expert], weighting: Weighting, accounts: Accounts) -> None:
+    def _take_on(self, experts: list[Expert], weighting: Weighting, expert_stats: ExpertStats) -> None:
         """Another pool, in one go: what an interrupt leaves fits together."""
-        self.__dict__.update(experts=experts, weighting=weighting, accounts=accounts, row=None)
+        self.__dict__.update(experts=experts, weighting=weighting, expert_stats=expert_stats, row=None)
 
     def seat(self, expert: Expert, model: Any, trained: bool) -> None:
         """Let an expert go on with another model."""
@@ -173,21 +173,23 @@ class Engine:
             answers = list(map_tasks(attempt, tasks, n_jobs))
         said: dict[int, Floats] = {}
         errors: list[BaseException] = []
-        reports: list[Report] = []
+        reports: list[FailureReport] = []
         for (seat, expert), answer in zip(asked, answers, strict=True):
-            if not isinstance(answer, Failure):
+            if not isinstance(answer, CallFailure):
                 if answer is not None:
                     said[seat] = answer
                 continue
             errors.append(answer.error)
-            if not self.is_infant(expert):
+            if not self.is_warming_up(expert):
                 reports.append(self.failures.report(expert, "predict", answer))
-        predictions, awake = tamed(said, self.score, len(experts), shape)
+        predictions, awake = sanitize(said, self.score, len(experts), shape)
         if said and not awake[list(said)].all():
-            failure = Failure(NoAnswer("the prediction is NaN, infinite, absurdly large or a negative probability"))
+            failure = CallFailure(
+                NoPredictionError("the prediction is NaN, infinite, absurdly large or a negative probability")
+            )
             silent = ~awake if drawn is None else ~awake & (drawn.chances > 0.0)
             for seat in said:
-                if silent[seat].any() and not self.is_infant(experts[seat]):
+                if silent[seat].any() and not self.is_warming_up(experts[seat]):
                     reports.append(self.failures.report(experts[seat], "predict", failure))
         stack = self.stack()
         if stack is not None and stack.model.fits(shape[1]):  # otherwise it sleeps, and goes after the round
@@ -224,7 +226,7 @@ class Engine:
             if self.combine == "sample":
                 chosen = self._drawn(played) if first is None else np.where(awake[first, rows], first, chosen)
             mixture = predictions[chosen, rows]
-        return guessed(mixture, awake, self.score)
+        return with_fallback(mixture, awake, self.score)
 
     def _drawn(self, played: Floats) -> NDArray[np.intp]:
         """One expert a round, drawn by weight: the same one however often this round is asked for."""
@@ -232,9 +234,9 @@ class Engine:
         levels = np.cumsum(played, axis=1)
         return (levels <= u[:, np.newaxis] * levels[:, -1:]).sum(axis=1)
 
-    def is_infant(self, expert: Expert) -> bool:
+    def is_warming_up(self, expert: Expert) -> bool:
         """Whether it began afresh a few rows ago: that it has no answers yet is no surprise."""
-        return expert.kind == "young" and self.n_rows - expert.born < INFANCY
+        return expert.kind == "restarted" and self.n_rows - expert.born < WARM_UP_ROWS
 
     # Learning ----------------------------------------------------------------------------------------------------
 
@@ -248,7 +250,7 @@ class Engine:
         models: Models,
         n_jobs: int | None = None,
         issued: Issued | None = None,
-    ) -> list[Report]:
+    ) -> list[FailureReport]:
         """A round, or one for each row: score what was issued for these rows, or is now, then train on them.
 
         ``targets`` is what the score understands, ``y`` what the models do. Returns which experts failed, for
@@ -268,7 +270,7 @@ class Engine:
 
         learners = [expert for expert in self.experts if expert.learns]
         # What may fail after the first update works on a copy.
-        watched = self.history is not None or self.watcher.listens
+        watched = self.history is not None or self.callback.listens
         copies = self.failures.raises or (self.each_row and (score.uses_gradient or watched))
         copies = copies or issued.chances is not None
         copies = copies or not one_by_one([expert.model for expert in learners], n_jobs)
@@ -282,9 +284,9 @@ class Engine:
                 )
             if not (self.each_row and said_now):
                 lost = mean_loss(mixture)
-        settled = Settled.unheard(issued)
+        settled = RoundResult.unheard(issued)
         if issued.scored[:, row_weights > 0.0].any():
-            settled = self._settle(issued, verdict_of(issued, score, targets, row_weights), weighting)
+            settled = self._settle(issued, round_losses_of(issued, score, targets, row_weights), weighting)
         if recorded and self.each_row and said_now:
             mixture = settled.mixture
             lost = mean_loss(mixture)
@@ -294,9 +296,9 @@ class Engine:
             self.row, self.row_from = None, self.n_rounds + ROUNDS_WITHOUT_ROW
         done = {"n_rounds": self.n_rounds + n_rounds, "n_rows": self.n_rows + n_rows}
         self.__dict__.update(score=score, weighting=weighting, **done)  # in one go, as above
-        self.accounts.charge(settled.losses, settled.weights, n_rounds * settled.awake)
+        self.expert_stats.charge(settled.losses, settled.weights, n_rounds * settled.awake)
         if issued.chances is not None:
-            self.accounts.pass_over(settled.weights, n_rounds * (1.0 - settled.awake))
+            self.expert_stats.pass_over(settled.weights, n_rounds * (1.0 - settled.awake))
         if recorded:
             played = settled.weights if self.each_row else issued.weights
             record = Record(
@@ -312,7 +314,7 @@ class Engine:
             )
             self._record(record, time.time())
         if self.memory is not None:
-            told = Told(issued.predictions, issued.awake, settled.losses_of_live(issued))
+            told = RoundObservation(issued.predictions, issued.awake, settled.losses_of_live(issued))
             reports += self.remember(models, X, targets, told)
         self._teach_stack(issued, targets, row_weights)
         if passing is not None:  # the round is complete
@@ -322,40 +324,40 @@ class Engine:
     def _record(self, record: Record, moment: float) -> None:
         if self.history is not None:
             self.history.add(record, moment)
-        if self.watcher.listens:
-            self.watcher.see(record, moment)
+        if self.callback.listens:
+            self.callback.see(record, moment)
 
-    def note(self, reports: list[Report]) -> None:
+    def note(self, reports: list[FailureReport]) -> None:
         """Tell of a round, which must be complete: a warning may be made an error."""
         self.failures.note(reports, self.n_rounds, self.n_rows)
-        if self.watcher.has_news:
+        if self.callback.has_news:
             self.tell()
 
     def tell(self, at_the_end: bool = False) -> None:
-        """Let the watcher tell how the run stands."""
+        """Let the callback tell how the run stands."""
         n_remembered = sum(expert.kind == "snapshot" for expert in self.experts)
-        self.watcher.tell(len(self.experts), n_remembered, at_the_end)
+        self.callback.tell(len(self.experts), n_remembered, at_the_end)
 
-    def remember(self, models: Models, X: Any, targets: Any, told: Told) -> list[Report]:
+    def remember(self, models: Models, X: Any, targets: Any, told: RoundObservation) -> list[FailureReport]:
         """Let the memory do what is due after a round."""
         assert self.memory is not None
         try:
             self.memory.after_round(self, models, self.score, X, targets, told)
         except Exception as error:  # the round itself is complete: no reason to raise it
             kind = type(error).__name__
-            return [Report("", "remember", kind, f"no snapshot could be taken: {kind}: {words_of(error)}")]
+            return [FailureReport("", "remember", kind, f"no snapshot could be taken: {kind}: {error_text(error)}")]
         return []
 
-    def _settle(self, issued: Issued, verdict: Verdict, weighting: Weighting) -> Settled:
+    def _settle(self, issued: Issued, verdict: RoundLosses, weighting: Weighting) -> RoundResult:
         """Charge the experts."""
         if self.each_row:
             played = weighting.learn_rows(verdict)
             mixture = issued.mixture  # those who were asked were drawn for all rows at once
             if issued.chances is None:
                 mixture = self._combined(verdict.predictions, verdict.awake, played)
-            return Settled(verdict.losses, verdict.part, mixture, played.mean(axis=0))
+            return RoundResult(verdict.losses, verdict.part, mixture, played.mean(axis=0))
         weighting.learn(verdict, issued.parts, issued.mixture)
-        return Settled(verdict.losses, verdict.part, issued.mixture, weighting.chosen(weighting.parts()))
+        return RoundResult(verdict.losses, verdict.part, issued.mixture, weighting.chosen(weighting.parts()))
 
     def _teach_stack(self, issued: Issued, targets: Any, row_weights: Floats) -> None:
         stack = self.stack()
@@ -364,24 +366,24 @@ class Engine:
         if stack.model.fits(self.score.n_outputs):
             stack.model = stack.model.learned(issued.predictions[: stack.model.n_experts], targets, row_weights)
             return
-        self.dismiss(stack)
+        self.remove_expert(stack)
         if self.memory is not None:
             self.memory.follow(self)
 
     def _train(
         self, learners: list[Expert], X: Any, y: Any, models: Models, n_jobs: int | None, issued: Issued
-    ) -> tuple[list[Report], Failure | None]:
+    ) -> tuple[list[FailureReport], CallFailure | None]:
         """Train the learners; returns which of them failed, and an exit or an interrupt to raise in the end."""
         nobody = not issued.awake.any()
         # then an error may yet be raised, and must change nothing
         copies = self.failures.raises or nobody or in_threads(n_jobs)
         results = [apart(expert.model) if copies else expert.model for expert in learners]
         trainees = list(results)
-        able = [at for at, trainee in enumerate(results) if not isinstance(trainee, Failure)]
+        able = [at for at, trainee in enumerate(results) if not isinstance(trainee, CallFailure)]
         tasks = [(models, learners[at].source, results[at], X, y, not learners[at].trained) for at in able]
         for at, result in zip(able, map_tasks(attempt_to_learn, tasks, n_jobs), strict=True):
             results[at] = result
-        failures = [result for result in results if isinstance(result, Failure)]
+        failures = [result for result in results if isinstance(result, CallFailure)]
         passing = next((failure for failure in failures if failure.passes), None)
         if passing is not None and copies:
             raise passing.error
@@ -393,10 +395,10 @@ class Engine:
         reports = [
             self.failures.report(expert, "learn", result)
             for expert, result in zip(learners, results, strict=True)
-            if isinstance(result, Failure) and not result.passes and not self.is_infant(expert)
+            if isinstance(result, CallFailure) and not result.passes and not self.is_warming_up(expert)
         ]
         for expert, trainee, result in zip(learners, trainees, results, strict=True):
-            if not isinstance(result, Failure):
+            if not isinstance(result, CallFailure):
                 expert.model, expert.trained = result, True
             elif result.model is None:  # its worker is late; an untrained model is the copy that was sent there
                 expert.model = expert.model if expert.trained else trainee

@@ -9,7 +9,7 @@ from .._typing import Floats
 _ROUNDS, _LOSS, _WEIGHT, _ROUNDS_LATELY, _LOSS_LATELY, _ROUNDS_UNASKED, _WEIGHT_UNASKED = range(7)
 
 
-class Accounts:
+class ExpertStats:
     """One column an expert, in the order of their seats.
 
     Parameters

@@ -10,7 +10,7 @@ from sklearn.utils import Bunch
 
 from .._typing import Floats
 from ..losses import loss_name
-from ..recording import Record, Trace, trace_of_history
+from ..recording import Record, RunRecord, run_record_of_history
 from ._engine import Engine
 from ._locks import lock_of
 
@@ -28,7 +28,7 @@ class ExpertSummary(NamedTuple):
     loss: float
 
 
-class Shown:
+class FittedAttributes:
     """Attributes that are read off the engine."""
 
     _engine: Engine
@@ -63,7 +63,7 @@ class Shown:
     @property
     def loss_(self) -> Floats:
         """Mean loss of each expert since it joined, in the order of ``experts_``; NaN before its first answer."""
-        return self._read("loss_", lambda engine: engine.accounts.mean_losses())
+        return self._read("loss_", lambda engine: engine.expert_stats.mean_losses())
 
     @property
     def experts_(self) -> list[ExpertSummary]:
@@ -75,7 +75,7 @@ class Shown:
         """What was recorded: for each round, or each few neighbouring ones, the loss and the experts' weights."""
         return self._read("history_", _records)
 
-    def trace(self) -> Trace:
+    def run_record(self) -> RunRecord:
         """What was recorded, for pictures and for analyses of one's own; needs ``record=``."""
         kind = type(self).__name__
         with lock_of(self):
@@ -86,7 +86,7 @@ class Shown:
                 raise ValueError(
                     f"this {kind} keeps no history to draw: give it record=, the number of records to keep"
                 )
-            return trace_of_history(history.records, loss_name(self._engine.score.loss))
+            return run_record_of_history(history.records, loss_name(self._engine.score.loss))
 
     @property
     def estimators_(self) -> list[Any]:
@@ -104,7 +104,7 @@ def _given(engine: Engine) -> dict[str, Any]:
 
 
 def _summaries(engine: Engine) -> list[ExpertSummary]:
-    numbers = [engine.weights(), engine.accounts.mean_weights(), engine.accounts.mean_losses()]
+    numbers = [engine.weights(), engine.expert_stats.mean_weights(), engine.expert_stats.mean_losses()]
     columns = zip(engine.experts, *[column.tolist() for column in numbers], strict=True)
     return [ExpertSummary(expert.name, expert.kind, expert.born, *row) for expert, *row in columns]
 

@@ -30,7 +30,7 @@ _missed: ContextVar[list[Any] | None] = ContextVar("missed", default=None)
 
 
 @dataclass
-class Failure:
+class CallFailure:
     """Why an expert did not do its part; if it was to learn, with the model as it is now."""
 
     error: BaseException
@@ -58,7 +58,7 @@ def missed_in_round() -> list[Any]:
     return [] if missed is None else missed
 
 
-def words_of(error: BaseException) -> str:
+def error_text(error: BaseException) -> str:
     """What an error says, cut short; some cannot say it."""
     try:
         said = str(error)
@@ -72,7 +72,7 @@ def attempt(function: Callable[..., Any], *arguments: Any) -> Any:
     try:
         return function(*arguments)
     except Exception as error:
-        return Failure(error)
+        return CallFailure(error)
 
 
 def apart(model: Any) -> Any:
@@ -81,16 +81,16 @@ def apart(model: Any) -> Any:
         return copy.deepcopy(model)
     except Exception as error:
         told = "cannot be copied, as on_error='raise', threads and the first round need"
-        return Failure(RuntimeError(f"{told}: {words_of(error)}"), model)
+        return CallFailure(RuntimeError(f"{told}: {error_text(error)}"), model)
 
 
 def able_to_travel(result: Any) -> Any:
     """What was attempted, in a form that comes back from another process: some errors would not."""
-    if isinstance(result, Failure):
+    if isinstance(result, CallFailure):
         try:
             pickle.loads(pickle.dumps(result.error))
         except Exception:
-            result.error = RuntimeError(f"{type(result.error).__name__}: {words_of(result.error)}")
+            result.error = RuntimeError(f"{type(result.error).__name__}: {error_text(result.error)}")
     return result
 
 
@@ -99,8 +99,8 @@ def attempt_to_learn(models: Models, source: str, model: Any, X: Any, y: Any, fi
     try:
         result = attempt(models.learn, source, model, X, y, first)
     except BaseException as error:  # an exit or an interrupt, which is raised when the round is complete
-        result = Failure(error)
-    if isinstance(result, Failure):
+        result = CallFailure(error)
+    if isinstance(result, CallFailure):
         result.model = model  # in another process this is a copy, which may have changed
     return result
 
@@ -151,7 +151,7 @@ def _alone(errors: Any, function: Callable[..., Any], task: tuple[Any, ...], n_j
     try:
         return _side_by_side(errors, function, [task], n_jobs)[0]
     except Exception as error:
-        return Failure(error, task[MODEL])
+        return CallFailure(error, task[MODEL])
 
 
 def _elsewhere(errors: Any, process: int, function: Callable[..., Any], *arguments: Any) -> Any:

@@ -56,7 +56,7 @@ class Expert:
 
     name: str
     source: str  #: name of the estimator it comes from
-    #: "live", "young" (live, but begun afresh now and then), "snapshot", "frozen", or "stack", which takes together
+    #: "live", "restarted" (live, but begun afresh now and then), "snapshot", "frozen", or "stack", which takes together
     #: what the live and frozen ones say
     kind: str
     model: Any
@@ -80,4 +80,4 @@ class Expert:
     @property
     def learns(self) -> bool:
         """Whether it is trained."""
-        return self.kind in ("live", "young")
+        return self.kind in ("live", "restarted")

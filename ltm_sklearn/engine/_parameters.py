@@ -7,13 +7,13 @@ from typing import Any
 from sklearn.base import clone
 
 from .._param_checks import check_count, check_option
-from ..aggregation import Drawing, Weighting, fresh_bandit, weighting_of
+from ..aggregation import BanditWeighting, Weighting, new_bandit, weighting_of
 from ..bandits import BanditAlgorithm
 from ..experts import ExpertAlgorithm, LongTermMemory
-from ..losses import ClassScore, TargetScore, loss_name
+from ..losses import ClassificationScore, RegressionScore, loss_name
 from ..recording import History, check_record, log_file, n_records
 from ._engine import Engine
-from ._snapshots import Remembering, Snapshots
+from ._snapshots import SnapshotMemory, Snapshots
 
 
 def check_shared_parameters(ensemble: Any) -> None:
@@ -24,12 +24,12 @@ def check_shared_parameters(ensemble: Any) -> None:
     if not (ensemble.memory is None or ensemble.memory == "auto" or isinstance(ensemble.memory, Snapshots)):
         raise ValueError(f"memory={ensemble.memory!r} is neither 'auto', None nor Snapshots(...)")
     check_option("feedback", ensemble.feedback, ("full", "bandit"))
-    check_count("query", ensemble.query)
+    check_count("n_queries", ensemble.n_queries)
     if ensemble.feedback == "bandit":
         _check_bandit(ensemble)
-    elif ensemble.query != 1:
+    elif ensemble.n_queries != 1:
         raise ValueError(
-            f"query={ensemble.query!r} needs feedback='bandit': with feedback='full' all experts are asked"
+            f"n_queries={ensemble.n_queries!r} needs feedback='bandit': with feedback='full' all experts are asked"
         )
     elif not (ensemble.algorithm is None or isinstance(ensemble.algorithm, ExpertAlgorithm)):
         raise ValueError(
@@ -59,21 +59,21 @@ def _check_bandit(ensemble: Any) -> None:
         )
 
 
-def check_query(query: int, n_experts: int) -> None:
+def check_query(n_queries: int, n_experts: int) -> None:
     """Not more experts can be asked than there are."""
-    if query > n_experts:
-        raise ValueError(f"query={query!r} is more than the {n_experts} experts that there are")
+    if n_queries > n_experts:
+        raise ValueError(f"n_queries={n_queries!r} is more than the {n_experts} experts that there are")
 
 
-def _fresh_weighting(ensemble: Any, score: ClassScore | TargetScore) -> Weighting:
+def _fresh_weighting(ensemble: Any, score: ClassificationScore | RegressionScore) -> Weighting:
     """How the experts of a score are weighted."""
     algorithm = ensemble.algorithm
     if ensemble.feedback == "bandit":
-        return Drawing(fresh_bandit(algorithm), ensemble.query)
+        return BanditWeighting(new_bandit(algorithm), ensemble.n_queries)
     return weighting_of(LongTermMemory() if algorithm is None else clone(algorithm), score)
 
 
-def fresh_engine(ensemble: Any, score: ClassScore | TargetScore, each_row: bool, seed: int) -> Engine:
+def new_engine(ensemble: Any, score: ClassificationScore | RegressionScore, each_row: bool, seed: int) -> Engine:
     """An engine without experts, run by an estimator's parameters."""
     memory = ensemble.memory
     if isinstance(memory, str):  # each snapshot is one more to find out about, which bandits have to pay for
@@ -84,7 +84,7 @@ def fresh_engine(ensemble: Any, score: ClassScore | TargetScore, each_row: bool,
         ensemble.combine,
         each_row,
         ensemble.on_error == "raise",
-        None if memory is None else Remembering(clone(memory)),
+        None if memory is None else SnapshotMemory(clone(memory)),
         None if ensemble.record is None else History(n_records(ensemble.record)),
         seed,
         log_file(ensemble, loss_name(score.loss)),

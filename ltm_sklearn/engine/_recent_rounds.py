@@ -21,7 +21,7 @@ class Part(NamedTuple):
     said: Floats  #: (n_experts, n_rows, n_outputs); NaN where asleep
 
 
-class Recent:
+class RecentRounds:
     """As many of the last rounds as have so many rows, with the answers of experts that do not learn.
 
     They were asked in the rounds; to ask them again would double their cost.

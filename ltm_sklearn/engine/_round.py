@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._typing import Floats
-from ._model_calls import words_of
+from ._model_calls import error_text
 from ._models import Expert
 
 
@@ -23,10 +23,10 @@ class Issued:
     awake: NDArray[np.bool_]  #: (n_experts, n_rows)
     weights: Floats  #: (n_experts,)
     parts: Floats  #: (n_parts, n_experts): those of the algorithms that take part
-    mixture: Floats  #: (n_rows, n_outputs); a guess where all sleep
+    mixture: Floats  #: (n_rows, n_outputs); a fallback where all sleep
     errors: list[BaseException]  #: of the experts that raised one
-    reports: list[Report]  #: of those that failed and should not have
-    chances: Floats | None = None  #: as in :class:`Asked`; None: all were asked
+    reports: list[FailureReport]  #: of those that failed and should not have
+    chances: Floats | None = None  #: as in :class:`SelectedExperts`; None: all were asked
 
     @property
     def scored(self) -> NDArray[np.bool_]:
@@ -87,17 +87,17 @@ class Issued:
     def all_raised(self) -> bool:
         """Whether all experts that have answers were asked and raised an error: then the rows are to blame.
 
-        Where only some were asked, others might have known better, and a guess is issued.
+        Where only some were asked, others might have known better, and a fallback is issued.
         """
         return bool(self.errors) and len(self.errors) == sum(expert.answers for expert in self.experts)
 
     def check(self) -> None:
         """Raise an error if all did."""
         if self.all_raised:
-            raise ValueError(f"no expert could predict these rows: {words_of(self.errors[0])}") from self.errors[0]
+            raise ValueError(f"no expert could predict these rows: {error_text(self.errors[0])}") from self.errors[0]
 
 
-class Report(NamedTuple):
+class FailureReport(NamedTuple):
     """That an expert failed."""
 
     expert: str  #: a snapshot's source stands for it: snapshots come and go, and each would make a new warning
@@ -112,7 +112,7 @@ class Report(NamedTuple):
 
 
 @dataclass
-class Settled:
+class RoundResult:
     """What a round cost, in the loss's own units."""
 
     losses: Floats  #: (n_experts,); NaN where asleep
@@ -121,15 +121,15 @@ class Settled:
     weights: Floats  #: (n_experts,): after the round; where each row is one, their mean
 
     @classmethod
-    def unheard(cls, issued: Issued) -> Settled:
+    def unheard(cls, issued: Issued) -> RoundResult:
         """A round in which nobody took part."""
         nobody = np.zeros(len(issued.experts))
         return cls(np.full(len(nobody), np.nan), nobody, issued.mixture, issued.weights)
 
     def losses_of_live(self, issued: Issued) -> list[float]:
         """The losses of the live learners that were awake."""
-        accounts = zip(issued.experts, self.losses.tolist(), self.awake.tolist(), strict=True)
-        return [loss for expert, loss, part in accounts if expert.kind == "live" and part > 0.0]
+        expert_stats = zip(issued.experts, self.losses.tolist(), self.awake.tolist(), strict=True)
+        return [loss for expert, loss, part in expert_stats if expert.kind == "live" and part > 0.0]
 
 
 def mean_numbers(

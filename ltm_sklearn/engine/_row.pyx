@@ -42,7 +42,7 @@ cdef bint same_row(dict one, x):
     return True
 
 
-cdef class Voice:
+cdef class Member:
     """An expert algorithm, what it is charged in this round, and its weights."""
 
     cdef object algorithm
@@ -54,14 +54,14 @@ cdef class Voice:
         self.algorithm, self.rounds = algorithm, rounds
         self.charged_array = np.empty(n)
         self.charged = self.charged_array
-        self.weights = algorithm._current_weights()
+        self.weights = algorithm.current_weights()
 
     cdef learn(self):
         """Learn what was charged, which lies in [0, 1]; nothing has changed if the algorithm raises an error."""
         cdef Py_ssize_t i
         if self.rounds is None:
             self.algorithm.update(self.charged_array)
-            self.weights = self.algorithm._current_weights()
+            self.weights = self.algorithm.current_weights()
             return
         self.rounds.learn(&self.charged[0], NULL)
         for i in range(self.weights.shape[0]):
@@ -74,30 +74,30 @@ cdef class Row:
     cdef list asks
     cdef list learns
     cdef list live
-    cdef list voices
-    cdef Voice between  #: says which of two voices to trust; None if there is one
-    cdef Py_ssize_t trusted  #: which voice
+    cdef list members
+    cdef Member between  #: says which of two members to trust; None if there is one
+    cdef Py_ssize_t trusted  #: which member
     cdef Py_ssize_t n_experts, n_outputs
     cdef double[:, ::1] said
-    cdef double[:, ::1] mixtures  #: of each voice
+    cdef double[:, ::1] mixtures  #: of each member
     cdef double[::1] losses
-    cdef double[:, ::1] accounts
+    cdef double[:, ::1] expert_stats
     cdef dict x  #: a copy of that row; None where nothing is known
 
-    def __init__(self, list asks, list learns, list live, list voices, between, double[:, ::1] accounts,
+    def __init__(self, list asks, list learns, list live, list members, between, double[:, ::1] expert_stats,
                  Py_ssize_t n_outputs):
-        self.asks, self.learns, self.live, self.accounts = asks, learns, live, accounts
+        self.asks, self.learns, self.live, self.expert_stats = asks, learns, live, expert_stats
         self.n_experts, self.n_outputs = len(asks), n_outputs
-        self.voices = [Voice(*voice, self.n_experts) for voice in voices]
-        self.between = None if between is None else Voice(*between, 2)
+        self.members = [Member(*member, self.n_experts) for member in members]
+        self.between = None if between is None else Member(*between, 2)
         self.said = np.empty((self.n_experts, n_outputs))
-        self.mixtures = np.empty((len(voices), n_outputs))
+        self.mixtures = np.empty((len(members), n_outputs))
         self.losses = np.empty(self.n_experts)
         self.x = None
         self.trust()
 
     cdef trust(self):
-        """Choose a voice."""
+        """Choose a member."""
         self.trusted = 0
         if self.between is not None and self.between.weights[1] > self.between.weights[0]:
             self.trusted = 1
@@ -109,7 +109,7 @@ cdef class Row:
     cdef bint ask(self, x) except -1:
         """Ask all experts, unless this row was the last one; whether all answered."""
         cdef Py_ssize_t i
-        cdef Voice voice
+        cdef Member member
         if self.x is not None:
             if same_row(self.x, x):
                 return True
@@ -122,8 +122,8 @@ cdef class Row:
         except Exception:  # the engine will ask again, and report it
             return False
         self.take_together()
-        for i, voice in enumerate(self.voices):
-            self.mix(voice.weights, &self.mixtures[i, 0])
+        for i, member in enumerate(self.members):
+            self.mix(member.weights, &self.mixtures[i, 0])
         if type(x) is dict and all_fixed(<dict> x):
             self.x = (<dict> x).copy()  # a copy, as the caller may use his dictionary for other rows
         return True
@@ -145,22 +145,22 @@ cdef class Row:
             mixture[j] = min(max(mixture[j], -DBL_MAX), DBL_MAX)
 
     cdef settle(self):
-        """Let the voices learn what they were charged, and keep the accounts."""
+        """Let the members learn what they were charged, and keep the expert_stats."""
         cdef Py_ssize_t i
-        cdef Voice voice
-        cdef double[:, ::1] accounts = self.accounts
-        for voice in self.voices:
-            voice.learn()
+        cdef Member member
+        cdef double[:, ::1] expert_stats = self.expert_stats
+        for member in self.members:
+            member.learn()
         if self.between is not None:
             self.between.learn()
         self.trust()
-        voice = self.voices[self.trusted]
+        member = self.members[self.trusted]
         for i in range(self.n_experts):
-            accounts[0, i] += 1.0
-            accounts[1, i] += self.losses[i]
-            accounts[2, i] += voice.weights[i]
-            accounts[3, i] += 1.0
-            accounts[4, i] += self.losses[i]
+            expert_stats[0, i] += 1.0
+            expert_stats[1, i] += self.losses[i]
+            expert_stats[2, i] += member.weights[i]
+            expert_stats[3, i] += 1.0
+            expert_stats[4, i] += self.losses[i]
         self.x = None
 
     cdef list train(self, x, y):
@@ -195,9 +195,9 @@ cdef class ClassRow(Row):
     cdef double[:, ::1] cells, squares
     cdef double[::1] inputs
 
-    def __init__(self, asks, learns, live, voices, between, accounts, dict classes, int loss, double rounding,
+    def __init__(self, asks, learns, live, members, between, expert_stats, dict classes, int loss, double rounding,
                  double smallest, double safe_margin, double absurd, stack):
-        super().__init__(asks, learns, live, voices, between, accounts, len(classes))
+        super().__init__(asks, learns, live, members, between, expert_stats, len(classes))
         self.classes, self.labels, self.loss = dict(classes), list(classes), loss
         self.rounding, self.smallest, self.safe_margin, self.absurd = rounding, smallest, safe_margin, absurd
         self.n_stacked = 0 if stack is None else stack.n_experts
@@ -269,7 +269,7 @@ cdef class ClassRow(Row):
     cdef charge_blender(self, Py_ssize_t truth):
         """The slope of the margin of its own mixture, mapped to [0, 1]."""
         cdef Py_ssize_t i, other = rival(&self.mixtures[1, 0], self.n_outputs, truth, self.safe_margin)
-        cdef Voice blender = self.voices[1]
+        cdef Member blender = self.members[1]
         for i in range(self.n_experts):
             blender.charged[i] = 0.0
             if other >= 0:
@@ -279,11 +279,11 @@ cdef class ClassRow(Row):
         """A round; returns the seats and errors of experts that could not learn, or None if not all is as usual."""
         cdef Py_ssize_t i
         cdef double[::1] counts
-        cdef Voice voice = self.voices[0]
+        cdef Member member = self.members[0]
         if truth >= self.n_outputs or not self.ask(x):
             return None
         for i in range(self.n_experts):
-            self.losses[i] = voice.charged[i] = self.lost(&self.said[i, 0], truth)
+            self.losses[i] = member.charged[i] = self.lost(&self.said[i, 0], truth)
         if self.between is not None:
             self.charge_blender(truth)
             for i in range(2):
@@ -305,9 +305,9 @@ cdef class TargetRow(Row):
     cdef double above, below, margin, growth, fading, largest, rounding
     cdef double low, high, absurd
 
-    def __init__(self, asks, learns, live, voices, between, accounts, score, slopes, double margin, double growth,
+    def __init__(self, asks, learns, live, members, between, expert_stats, score, slopes, double margin, double growth,
                  double fading, double largest, double rounding):
-        super().__init__(asks, learns, live, voices, between, accounts, 1)
+        super().__init__(asks, learns, live, members, between, expert_stats, 1)
         self.score = score
         self.squared = slopes is None
         self.above, self.below = (0.0, 0.0) if slopes is None else slopes
@@ -356,7 +356,7 @@ cdef class TargetRow(Row):
         """A round; returns the seats and errors of experts that could not learn, or None if not all is as usual."""
         cdef Py_ssize_t i
         cdef double target, slope, beyond, mixture, least = INFINITY, most = -INFINITY, widest
-        cdef Voice voice = self.voices[0]
+        cdef Member member = self.members[0]
         if not is_real(y):
             return None
         try:
@@ -369,15 +369,15 @@ cdef class TargetRow(Row):
         slope = self.slope(mixture - target)
         for i in range(self.n_experts):
             self.losses[i] = self.lost(self.said[i, 0] - target)
-            voice.charged[i] = self.bounded(slope * self.apart(self.said[i, 0], mixture))
-            least, most = min(least, voice.charged[i]), max(most, voice.charged[i])
+            member.charged[i] = self.bounded(slope * self.apart(self.said[i, 0], mixture))
+            least, most = min(least, member.charged[i]), max(most, member.charged[i])
         widest = self.score.widest_gap
         beyond = most - least
         if widest > 0.0:
             beyond = min(beyond, self.growth * widest)
         widest = max(self.fading * widest, beyond)
         for i in range(self.n_experts):
-            voice.charged[i] = min(voice.charged[i] - least, widest) / widest if widest > 0.0 else 0.0
+            member.charged[i] = min(member.charged[i] - least, widest) / widest if widest > 0.0 else 0.0
         self.settle()
         score = self.score
         score.widest_gap = widest

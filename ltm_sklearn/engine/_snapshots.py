@@ -15,9 +15,9 @@ from sklearn.base import BaseEstimator
 from .._param_checks import check_count, check_flag, check_number
 from .._typing import Floats
 from ..recording import logger
-from ._expert_stats import Accounts
+from ._expert_stats import ExpertStats
 from ._models import Expert, Models
-from ._recent_rounds import Recent
+from ._recent_rounds import RecentRounds
 
 __all__ = ["DriftDetector", "Snapshots"]
 
@@ -35,12 +35,12 @@ class Pool(Protocol):
     """What :class:`Snapshots` asks of the engine."""
 
     experts: list[Expert]
-    accounts: Accounts
+    expert_stats: ExpertStats
     n_rows: int
 
-    def admit(self, expert: Expert, like: Expert | None = None) -> None: ...
+    def add_expert(self, expert: Expert, like: Expert | None = None) -> None: ...
 
-    def dismiss(self, expert: Expert) -> None: ...
+    def remove_expert(self, expert: Expert) -> None: ...
 
     def seat(self, expert: Expert, model: Any, trained: bool) -> None: ...
 
@@ -50,14 +50,14 @@ class Score(Protocol):
 
     n_outputs: int
 
-    def tame(self, predictions: Floats) -> Floats: ...
+    def sanitized(self, predictions: Floats) -> Floats: ...
 
     def distances(self, one: Floats, others: Floats, y: Any, /) -> Floats: ...
 
     def losses(self, y: Any, predictions: Floats, mixture: Floats | None) -> Floats: ...
 
 
-class Told(NamedTuple):
+class RoundObservation(NamedTuple):
     """What a round told of the experts."""
 
     said: Floats  #: (n_experts, n_rows, n_outputs)
@@ -178,7 +178,7 @@ class Snapshots(BaseEstimator):
             raise ValueError("Snapshots with every=None and on_drift=False would never take one: use memory=None")
 
 
-class Remembering:
+class SnapshotMemory:
     """A run of :class:`Snapshots`: called after each round, it copies, restarts, merges and evicts."""
 
     def __init__(self, snapshots: Snapshots) -> None:
@@ -188,20 +188,22 @@ class Remembering:
         self.rows = 0  #: since the last snapshot
         self.ring: list[tuple[str, Any]] = []  #: copies of the best learner and their sources, the oldest first
         self.rows_since_copy = 0
-        self.recent = Recent(ROWS_TO_COMPARE)  #: on which snapshots are compared
+        self.recent = RecentRounds(ROWS_TO_COMPARE)  #: on which snapshots are compared
 
     def begin(self, pool: Pool, models: Models) -> None:
         """Give each live learner a young one."""
         for expert in [expert for expert in pool.experts if expert.kind == "live"]:
             if self.parameters.restart:
-                young = Expert(f"{expert.source}@young", expert.source, "young", models.fresh(expert.source), 0)
-                pool.admit(young, like=expert)
+                young = Expert(f"{expert.source}@restarted", expert.source, "restarted", models.fresh(expert.source), 0)
+                pool.add_expert(young, like=expert)
 
     def follow(self, pool: Pool) -> None:
         """Experts have taken other seats."""
         self.recent.follow(pool.experts)
 
-    def after_round(self, pool: Pool, models: Models, score: Score, X: Any, targets: Any, told: Told) -> None:
+    def after_round(
+        self, pool: Pool, models: Models, score: Score, X: Any, targets: Any, told: RoundObservation
+    ) -> None:
         """Do what is due after a round with these rows and targets."""
         self.rows += len(targets)
         self.rows_since_copy += len(targets)
@@ -212,7 +214,7 @@ class Remembering:
         copy_is_due = self.detector is not None and self.rows_since_copy >= self._rows() // COPIES_PER_SNAPSHOT
         if not (alarm or is_due or copy_is_due):
             return
-        lately = pool.accounts.mean_losses_lately().tolist()
+        lately = pool.expert_stats.mean_losses_lately().tolist()
         able = [expert.learns and expert.trained and not expert.held_up for expert in pool.experts]
         learners = np.flatnonzero(able).tolist()
         if not learners:
@@ -233,9 +235,9 @@ class Remembering:
         """Begin to count anew, and let the young learners begin afresh."""
         self.rows = self.rows_since_copy = 0
         self.ring = []
-        pool.accounts.begin_lately()
+        pool.expert_stats.begin_lately()
         for expert in pool.experts:
-            if expert.kind == "young" and not expert.held_up:  # afresh, it might hang again, and again
+            if expert.kind == "restarted" and not expert.held_up:  # afresh, it might hang again, and again
                 pool.seat(expert, models.fresh(expert.source), trained=False)
 
     def _rows(self) -> int:
@@ -274,12 +276,12 @@ class Remembering:
             return
         if len(snapshots) >= self.parameters.max_size:
             grown = [expert for expert in snapshots if pool.n_rows - expert.joined >= 2 * self._rows()]
-            weights = dict(zip(pool.experts, pool.accounts.mean_weights().tolist(), strict=True))
+            weights = dict(zip(pool.experts, pool.expert_stats.mean_weights().tolist(), strict=True))
             least = min(grown or snapshots, key=weights.__getitem__)
             logger.info("row %d: %s is given up: mean weight %.2g", pool.n_rows, least.name, weights[least])
-            pool.dismiss(least)
+            pool.remove_expert(least)
         logger.info("row %d: snapshot %s", pool.n_rows, name)
-        pool.admit(Expert(name, source, "snapshot", model, pool.n_rows, trained=True))
+        pool.add_expert(Expert(name, source, "snapshot", model, pool.n_rows, trained=True))
         self.follow(pool)
 
     def _twin(
@@ -293,7 +295,7 @@ class Remembering:
             return None
         targets = self.recent.targets()
         own = self.recent.answers(models, model, score.n_outputs)
-        said = score.tame(np.stack([own, *self.recent.answers_of(models, kin, score.n_outputs)]))
+        said = score.sanitized(np.stack([own, *self.recent.answers_of(models, kin, score.n_outputs)]))
         known = np.asarray(np.isfinite(said).all(axis=2))
         both = known[1:] & known[0]
         n_both = np.maximum(both.sum(axis=1), 1)

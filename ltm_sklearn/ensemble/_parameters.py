@@ -29,7 +29,7 @@ def check_parameters(ensemble: Any) -> None:
     except ValueError as error:
         raise ValueError(f"random_state={ensemble.random_state!r}: {error}") from None
     _check_estimators(ensemble)
-    check_query(ensemble.query, len(ensemble._pool()))
+    check_query(ensemble.n_queries, len(ensemble._pool()))
 
 
 def _check_estimators(ensemble: Any) -> None:

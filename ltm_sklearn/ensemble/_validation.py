@@ -14,7 +14,7 @@ from sklearn.utils import assert_all_finite, check_array, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from .._param_checks import _named, floats_suffice, require
+from .._param_checks import _named, named_value_errors, require
 from .._typing import Floats
 
 MOST_SHOWN = 20  #: classes that an error lists
@@ -29,7 +29,7 @@ def check_rows(estimator: Any, X: Any, reset: bool) -> Any:
     if hasattr(X, "collect") and not hasattr(X, "__len__"):
         raise ValueError(f"X is a {type(X).__name__}, which has no rows yet: collect() them first")
     if not hasattr(X, "columns"):
-        with floats_suffice("X"):
+        with named_value_errors("X"):
             rows = validate_data(estimator, X, reset=reset, dtype="numeric", **checks)
         if rows.dtype.kind in "mM":  # scikit-learn lets them pass, and they mix with no numbers
             raise ValueError(f"X must be numbers; it is of type {rows.dtype}")
@@ -93,7 +93,7 @@ def _is_numeric(frame: Any) -> bool:
 def check_labels(estimator: Any, y: Any) -> Any:
     """One class label a row."""
     require(estimator, y)
-    with floats_suffice("y"):
+    with named_value_errors("y"):
         y = column_or_1d(y, warn=True)
         assert_all_finite(y, input_name="y")
     with one_kind("y"):
@@ -132,7 +132,7 @@ def class_indices(y: Any, classes: Any) -> Any:
 def check_numbers(estimator: Any, y: Any) -> Floats:
     """One finite number a row."""
     require(estimator, y)
-    with floats_suffice("y"):
+    with named_value_errors("y"):
         y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", estimator=estimator)
         numbers: Floats = column_or_1d(y, warn=True)
     return numbers

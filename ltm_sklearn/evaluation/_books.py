@@ -30,7 +30,7 @@ class Said(NamedTuple):
 
 
 class Books:
-    """The accounts of all models; none of them grows with the stream."""
+    """The expert_stats of all models; none of them grows with the stream."""
 
     def __init__(
         self, names: list[Any], classes: bool, window: int, tolerance: float, experts: list[int], max_switches: int

@@ -1,4 +1,4 @@
-"""What comparators would have lost that know the future, by online accounts."""
+"""What comparators would have lost that know the future, by online expert_stats."""
 
 from __future__ import annotations
 

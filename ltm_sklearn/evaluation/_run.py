@@ -76,9 +76,9 @@ class Run:
             name: {f"{what}_seconds": self._nanoseconds[name, what] / 1e9 for what in ("predict", "learn")}
             for name in self.contestants
         }
-        traces = {name: recorded(contestant.model) for name, contestant in self.contestants.items()}
-        known = {name: trace for name, trace in traces.items() if trace is not None}
-        return replace(self._books.result(seconds, concept_names), traces=known)
+        run_records = {name: recorded(contestant.model) for name, contestant in self.contestants.items()}
+        known = {name: run_record for name, run_record in run_records.items() if run_record is not None}
+        return replace(self._books.result(seconds, concept_names), run_records=known)
 
     def _rows(self, batch: Batch, first: int) -> Rows:
         """Rows in all forms that are wanted, so that no model's time includes their making."""

@@ -137,7 +137,7 @@ class ExpertAlgorithm(BaseEstimator, ABC):
             )
         if not self._has_started():
             self._begin(n_experts)
-        played = self._current_weights().copy()
+        played = self.current_weights().copy()
         return played if confidence is None else restrict(played, confidence[0])
 
     def update(self, losses: ArrayLike, awake: ArrayLike | None = None) -> Self:
@@ -297,7 +297,7 @@ class ExpertAlgorithm(BaseEstimator, ABC):
         mixture = played @ losses
         return mixture + confidence * (losses - mixture)
 
-    def _current_weights(self) -> Floats:
+    def current_weights(self) -> Floats:
         return self._distribution(self.state_)
 
     def _kernel(self) -> Any:

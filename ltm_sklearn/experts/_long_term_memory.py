@@ -242,9 +242,9 @@ class LongTermMemory(ExpertAlgorithm):
             return self
         return super().update(losses, awake)
 
-    def _current_weights(self) -> Floats:
+    def current_weights(self) -> Floats:
         rounds = self._compiled_rounds()
-        return super()._current_weights() if rounds is None else rounds.weights()
+        return super().current_weights() if rounds is None else rounds.weights()
 
     def _play_rounds(self, losses: Floats, confidence: Floats | None) -> Floats:
         rounds = self._compiled_rounds()

@@ -43,7 +43,7 @@ class Sharing(ExpertAlgorithm):
         # A newcomer has its prior's part of whatever has been handed out among the experts.
         part = prior / state["prior"].sum()
         newcomer = super()._newcomer_state(state, prior, rate)
-        for name in ("weights", "memory", "traces"):
+        for name in ("weights", "memory", "run_records"):
             if name in state:
                 newcomer[name] = part * state[name].sum(axis=-1, keepdims=True)
         return newcomer
@@ -130,7 +130,7 @@ class Sharing(ExpertAlgorithm):
 
 def _normalised(after: State, before: State) -> State:
     """What is handed out among the experts sums to what it did, after the pool has changed."""
-    for name in ("weights", "memory", "traces"):
+    for name in ("weights", "memory", "run_records"):
         if name in after:
             after[name] = before[name].sum(axis=-1, keepdims=True) * normalise(after[name])
     return after

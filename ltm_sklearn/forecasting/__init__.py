@@ -6,9 +6,9 @@ __all__ = ["ExpertMixture"]
 
 # for the other packages
 from ._forecast_reader import Reader as Reader
-from ._horizon_weights import Outlook as Outlook
+from ._horizon_weights import HorizonWeights as HorizonWeights
+from ._horizon_weights import aggregator_of as aggregator_of
 from ._horizon_weights import check_weighing as check_weighing
-from ._horizon_weights import council_of as council_of
 from ._horizon_weights import losses_of as losses_of
 from ._panel import filled as filled
 from ._panel import plain_mean as plain_mean

@@ -13,22 +13,22 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from .._numerics import normalise
-from .._param_checks import check_jobs, check_prior, floats_suffice
+from .._param_checks import check_jobs, check_prior, named_value_errors
 from .._typing import Floats
-from ..aggregation import Council
+from ..aggregation import Aggregator
 from ..engine import changing, lock_of, locked, shared_state, unchanged_on_error
 from ..experts import ExpertAlgorithm
 from ..losses import LOSSES, OutputLosses, Pinball
-from ..recording import Tape, Watcher, log_file, logger, n_records
-from ._fitted_attributes import MixtureShown
+from ..recording import RowHistory, RunCallback, log_file, logger, n_records
+from ._fitted_attributes import MixtureAttributes
 from ._forecast_reader import Reader, Reading, Vocabulary
 from ._panel import Issued, Panel, Table
 from ._parameters import check_mixture
-from ._recorded_rows import TapeSource, rows_to_record, show_rows
+from ._recorded_rows import RowHistorySource, rows_to_record, show_rows
 from ._series_state import may_fail
 
 
-class ExpertMixture(MixtureShown, MultiOutputMixin, RegressorMixin, BaseEstimator):
+class ExpertMixture(MixtureAttributes, MultiOutputMixin, RegressorMixin, BaseEstimator):
     """Forecasts of several models, combined by who is right now, with a memory of who was right before.
 
     A row of ``X`` holds what the models forecast for one time, a column each; NaN says that a model has no forecast: it
@@ -38,7 +38,7 @@ class ExpertMixture(MixtureShown, MultiOutputMixin, RegressorMixin, BaseEstimato
     Parameters
     ----------
     algorithm : ExpertAlgorithm, optional
-        Any of :mod:`ltm_sklearn.experts`. None: a council of three, which follow one expert (``LongTermMemory``), blend
+        Any of :mod:`ltm_sklearn.experts`. None: a aggregator of three, which follow one expert (``LongTermMemory``), blend
         all (``MLPoly``) or take the plain mean, weighed by how good their mixtures have been. Without gradients:
         ``LongTermMemory``.
     loss : str, RegressionLoss or callable, default="squared"
@@ -123,7 +123,7 @@ class ExpertMixture(MixtureShown, MultiOutputMixin, RegressorMixin, BaseEstimato
     (1,)
     """
 
-    _learned = ("_panel", "_known", "_tapes", "_watcher")
+    _learned = ("_panel", "_known", "_histories", "_callback")
 
     def __init__(
         self,
@@ -186,7 +186,7 @@ class ExpertMixture(MixtureShown, MultiOutputMixin, RegressorMixin, BaseEstimato
                 for name in (*self._learned, "_in_force", "feature_names_in_"):
                     self.__dict__.pop(name, None)
                 self._learn(X, y, sample_weight, awake, history=True)
-            self._watcher.tell(self._panel.n_experts, 0, at_the_end=True)
+            self._callback.tell(self._panel.n_experts, 0, at_the_end=True)
         return self
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, awake: Any = None) -> Self:
@@ -209,7 +209,7 @@ class ExpertMixture(MixtureShown, MultiOutputMixin, RegressorMixin, BaseEstimato
         with changing(self):
             with unchanged_on_error(self):
                 self._learn(X, y, sample_weight, awake, history=False)
-            self._watcher.tell(self._panel.n_experts, 0)
+            self._callback.tell(self._panel.n_experts, 0)
         return self
 
     def _learn(self, X: Any, y: Any, sample_weight: Any, awake: Any, history: bool) -> None:
@@ -224,19 +224,21 @@ class ExpertMixture(MixtureShown, MultiOutputMixin, RegressorMixin, BaseEstimato
         if history:
             reader.check_history(reading, in_force.lag)
         panel = in_force._new_panel(reading.vocabulary) if first else self._panel
-        watcher = Watcher(TapeSource(), log_file(in_force, in_force._loss_name())) if first else self._watcher
-        watcher.verbose = self.verbose
+        callback = (
+            RunCallback(RowHistorySource(), log_file(in_force, in_force._loss_name())) if first else self._callback
+        )
+        callback.verbose = self.verbose
         grows = len(reading.vocabulary.experts) > panel.n_experts
         if not first and (may_fail(in_force.algorithm, panel.losses) or grows):
             panel = deepcopy(panel)  # it would be half changed if the algorithm or the loss raised an error
-        tapes = {} if first else self._tapes
+        histories = {} if first else self._histories
         new = len(reading.vocabulary.experts) - panel.n_experts
         if new:
-            tapes = deepcopy(tapes)
-        _add_experts(new, panel, tapes)
-        watched = in_force.record is not None or watcher.listens
+            histories = deepcopy(histories)
+        _add_experts(new, panel, histories)
+        watched = in_force.record is not None or callback.listens
         issued = panel.learn(reading.table, with_weights=watched, n_jobs=self.n_jobs)
-        self._panel, self._known, self._tapes, self._watcher = panel, reading.vocabulary, tapes, watcher
+        self._panel, self._known, self._histories, self._callback = panel, reading.vocabulary, histories, callback
         self._in_force = in_force
         if new:
             logger.info("row %d: new experts %s", self.n_samples_seen_, reading.vocabulary.experts[-new:])
@@ -267,14 +269,14 @@ class ExpertMixture(MixtureShown, MultiOutputMixin, RegressorMixin, BaseEstimato
         n_outputs = 1 if self.quantiles is None else len(self.quantiles)
         known = Vocabulary(experts=list(experts), n_outputs=n_outputs, flat=self.quantiles is None, named=True)
         self._in_force = clone(self)
-        self._known, self._panel, self._tapes = known, self._in_force._new_panel(known), {}
-        self._watcher = Watcher(TapeSource(), None)
+        self._known, self._panel, self._histories = known, self._in_force._new_panel(known), {}
+        self._callback = RunCallback(RowHistorySource(), None)
         return self
 
     def _admit(self, experts: list[Any]) -> None:
         """Let experts join, as if a table had come with their columns."""
         self._known.experts = self._known.experts + experts
-        _add_experts(len(experts), self._panel, self._tapes)
+        _add_experts(len(experts), self._panel, self._histories)
 
     def _losses(self, n_outputs: int) -> OutputLosses:
         if self.quantiles is not None:
@@ -350,7 +352,7 @@ class ExpertMixture(MixtureShown, MultiOutputMixin, RegressorMixin, BaseEstimato
 
         said = self.predict(X)
         quantiles = self._in_force.quantiles
-        with floats_suffice("y"):
+        with named_value_errors("y"):
             if quantiles is None:
                 return float(r2_score(y, said, sample_weight=sample_weight))
             levels = enumerate(np.asarray(quantiles, dtype=np.float64).tolist())
@@ -381,12 +383,12 @@ class ExpertMixture(MixtureShown, MultiOutputMixin, RegressorMixin, BaseEstimato
         return weights[:, 2:] if self._in_force.bias else weights
 
     def _record(self, reading: Reading, issued: Issued) -> None:
-        """Record rows, series by series, and let the watcher see them."""
-        table, watcher = reading.table, self._watcher
+        """Record rows, series by series, and let the callback see them."""
+        table, callback = reading.table, self._callback
         rows = rows_to_record(table, self._panel.losses, self._of_table(issued.weights), issued.predictions)
         names = [str(name) for name in self._known.experts]
-        if watcher.listens:
-            show_rows(watcher, rows, names, self.n_samples_seen_ - len(table.targets))
+        if callback.listens:
+            show_rows(callback, rows, names, self.n_samples_seen_ - len(table.targets))
         record = self._in_force.record
         if record is None:
             return
@@ -394,12 +396,12 @@ class ExpertMixture(MixtureShown, MultiOutputMixin, RegressorMixin, BaseEstimato
         first = np.flatnonzero(np.diff(table.series[order], prepend=-1))
         for here in np.split(order, first[1:]):
             series = int(table.series[here[0]])
-            if series not in self._tapes:
-                self._tapes[series] = Tape(n_records(record), len(names), table.targets.shape[1])
+            if series not in self._histories:
+                self._histories[series] = RowHistory(n_records(record), len(names), table.targets.shape[1])
             times = None if reading.times is None else reading.times[here]
-            self._tapes[series].add({name: values[here] for name, values in rows.items()}, times, now())
-        if watcher.log is not None:  # which is for one series
-            watcher.source.tape, watcher.source.names = self._tapes[0], names
+            self._histories[series].add({name: values[here] for name, values in rows.items()}, times, now())
+        if callback.log is not None:  # which is for one series
+            callback.source.history, callback.source.names = self._histories[0], names
 
     def __getstate__(self) -> dict[str, Any]:
         with lock_of(self):
@@ -422,12 +424,12 @@ class ExpertMixture(MixtureShown, MultiOutputMixin, RegressorMixin, BaseEstimato
         return tags
 
 
-def _add_experts(n: int, panel: Panel, tapes: dict[int, Tape]) -> None:
+def _add_experts(n: int, panel: Panel, histories: dict[int, RowHistory]) -> None:
     """Let so many experts join; they take the last seats."""
     for _ in range(n):
         panel.add_expert()
-        for tape in tapes.values():
-            tape.add_expert()
+        for history in histories.values():
+            history.add_expert()
 
 
 class _Councils:
@@ -436,5 +438,5 @@ class _Councils:
     def __init__(self, algorithm: ExpertAlgorithm | None, linear: bool) -> None:
         self.algorithm, self.linear = algorithm, linear
 
-    def __call__(self, prior: Floats) -> Council:
-        return Council(self.algorithm, self.linear, normalise(prior))
+    def __call__(self, prior: Floats) -> Aggregator:
+        return Aggregator(self.algorithm, self.linear, normalise(prior))

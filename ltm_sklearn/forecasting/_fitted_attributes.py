@@ -11,25 +11,25 @@ from sklearn.utils.validation import check_is_fitted
 from .._typing import Floats
 from ..engine import locked
 from ..losses import loss_name
-from ..recording import Tape, Trace, Watcher
+from ..recording import RowHistory, RunCallback, RunRecord
 from ._forecast_reader import Vocabulary
 from ._panel import Panel
 from ._summary import MixtureSummary, summarised
 
 
-class MixtureShown:
+class MixtureAttributes:
     """Attributes that are read off the panel, and what was recorded."""
 
     _panel: Panel
     _known: Vocabulary
-    _tapes: dict[int, Tape]  #: by series
-    _watcher: Watcher
+    _histories: dict[int, RowHistory]  #: by series
+    _callback: RunCallback
     _in_force: Any  #: a mixture with the parameters of the first round, which hold until the next fit
     loss: Any
     quantiles: Any
 
     @locked
-    def trace(self, series: Any = None, output: Any = None) -> Trace:
+    def run_record(self, series: Any = None, output: Any = None) -> RunRecord:
         """What was recorded, for pictures and for analyses of one's own.
 
         Parameters
@@ -41,28 +41,28 @@ class MixtureShown:
 
         Returns
         -------
-        Trace
+        RunRecord
             With weights, forecasts, losses and predictions as issued, a row each if ``record`` is large enough.
         """
         check_is_fitted(self)
         if self._in_force.record is None:
             raise ValueError("nothing was recorded: give ExpertMixture record=, the number of records to keep")
-        tape = self._tapes[self._series_code(series)]
+        history = self._histories[self._series_code(series)]
         at = None if output is None else self._output_at(output)
-        ends = np.cumsum(tape.counts)
-        return Trace(
+        ends = np.cumsum(history.counts)
+        return RunRecord(
             names=[str(name) for name in self._known.experts],
             ends=ends,
-            counts=tape.counts,
-            times=tape.times,
-            weights=tape.means("weights", at),
-            losses=tape.means("losses", at),
-            loss=tape.means("loss", at),
-            forecasts=tape.means("forecasts", at),
-            targets=tape.means("targets", at),
-            predictions=tape.means("predictions", at),
+            counts=history.counts,
+            times=history.times,
+            weights=history.means("weights", at),
+            losses=history.means("losses", at),
+            loss=history.means("loss", at),
+            forecasts=history.means("forecasts", at),
+            targets=history.means("targets", at),
+            predictions=history.means("predictions", at),
             loss_name=self._in_force._loss_name(),
-            uniform=tape.means("uniform", at),
+            uniform=history.means("uniform", at),
         )
 
     def _loss_name(self) -> str:
@@ -156,11 +156,11 @@ class MixtureShown:
         for (series, group, output), cell in panel.cells.items():
             if group < 0:
                 continue
-            standing = cell.standing()
-            weights = standing.trust @ standing.opinions
+            current_weights = cell.current_weights()
+            weights = current_weights.trust @ current_weights.member_weights
             if self._in_force.pooled:
-                of_pool = panel.cells[series, -1, output].standing()
-                weights = weights[1:] + weights[0] * (of_pool.trust @ of_pool.opinions)
+                of_pool = panel.cells[series, -1, output].current_weights()
+                weights = weights[1:] + weights[0] * (of_pool.trust @ of_pool.member_weights)
             rows.append(weights[2:] if self._in_force.bias else weights)
         return rows[0] if len(rows) == 1 else np.stack(rows)
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import _check_feature_names, check_array, check_consistent_length, validate_data
 
 from .._frames import column_names, default_names
-from .._param_checks import as_floats, check_weights, floats_suffice, require
+from .._param_checks import as_floats, check_weights, named_value_errors, require
 from .._typing import Floats, Integers
 from ._columns import coded, flat_name, level_of, numbers_of
 from ._panel import Table
@@ -96,10 +96,10 @@ class Reader:
         checks: dict[str, Any] = {"dtype": np.float64, "ensure_all_finite": False, "allow_nd": True}
         if self.known.named:
             _check_feature_names(self.estimator, X, reset=False)  # which warns
-            with floats_suffice("X"):
+            with named_value_errors("X"):
                 values = check_array(X, estimator=self.estimator, input_name="X", **checks)
         else:
-            with floats_suffice("X"):
+            with named_value_errors("X"):
                 values = validate_data(self.estimator, X, reset=self.first and learn, **checks)
         if values.ndim > 3:
             raise ValueError(
@@ -225,7 +225,7 @@ class Reader:
                 raise ValueError(f"y has the columns {labels!r}, and should have {expected!r}")
             self.known.targets = expected
             y = y[expected]
-        with floats_suffice("y"):
+        with named_value_errors("y"):
             values: Floats = check_array(
                 y, ensure_2d=False, dtype=np.float64, ensure_all_finite=False, input_name="y", estimator=self.estimator
             )

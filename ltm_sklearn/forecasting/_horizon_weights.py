@@ -10,11 +10,11 @@ import numpy as np
 
 from .._param_checks import check_option, check_prior
 from .._typing import Floats
-from ..aggregation import Council
+from ..aggregation import Aggregator
 from ..experts import ExpertAlgorithm
 from ..losses import LOSSES, OutputLosses
 from ._panel import filled
-from ._series_state import Cell, Entries, may_fail, run_cells
+from ._series_state import Entries, SeriesState, may_fail, run_series
 
 
 class Said(NamedTuple):
@@ -41,12 +41,12 @@ def losses_of(loss: Any) -> OutputLosses:
     return OutputLosses([LOSSES[loss] if isinstance(loss, str) else loss])
 
 
-def council_of(algorithm: ExpertAlgorithm | None, losses: OutputLosses, n_experts: int) -> Council:
-    """A fresh council of these experts, who are charged gradients where the loss has them."""
-    return Council(algorithm, losses.have_gradients, check_prior(getattr(algorithm, "prior", None), n_experts))
+def aggregator_of(algorithm: ExpertAlgorithm | None, losses: OutputLosses, n_experts: int) -> Aggregator:
+    """A fresh aggregator of these experts, who are charged gradients where the loss has them."""
+    return Aggregator(algorithm, losses.have_gradients, check_prior(getattr(algorithm, "prior", None), n_experts))
 
 
-class Outlook:
+class HorizonWeights:
     """A cell for each step of the horizon, and what waits for its time to come.
 
     Parameters
@@ -58,7 +58,7 @@ class Outlook:
 
     def __init__(self, algorithm: ExpertAlgorithm | None, loss: Any, n_experts: int) -> None:
         self.algorithm, self.losses, self.n_experts = algorithm, losses_of(loss), n_experts
-        self.cells: dict[int, Cell] = {}  #: by step
+        self.cells: dict[int, SeriesState] = {}  #: by step
         self.n_seen = 0  #: values so far
         self.held: dict[tuple[Any, int], Said] = {}  #: by time and step
 
@@ -70,25 +70,25 @@ class Outlook:
         for at, (step, row) in enumerate(zip(steps, forecasts, strict=True)):
             if not np.isnan(row).all():
                 x, awake = filled(row[np.newaxis], None)
-                standing = self._nearest(step).standing()
-                said[at] = standing.prediction(standing.mixtures(x, awake))[0]
+                current_weights = self._nearest(step).current_weights()
+                said[at] = current_weights.prediction(current_weights.mixtures(x, awake))[0]
         return said
 
     def weights(self, step: int) -> Floats:
         """The weights of a step now, (n_experts,)."""
-        standing = self._nearest(step).standing()
-        weights: Floats = standing.trust @ standing.opinions
+        current_weights = self._nearest(step).current_weights()
+        weights: Floats = current_weights.trust @ current_weights.member_weights
         return weights
 
-    def _nearest(self, step: int) -> Cell:
+    def _nearest(self, step: int) -> SeriesState:
         """The cell of a step; of one that was never forecast before, that of the nearest."""
         if not self.cells:
             return self._fresh(step)
         return self.cells[min(self.cells, key=lambda each: (abs(each - step), each))]
 
-    def _fresh(self, step: int) -> Cell:
+    def _fresh(self, step: int) -> SeriesState:
         # what is forecast one step ahead is learned before anything else is forecast
-        return Cell(council_of(self.algorithm, self.losses, self.n_experts), lags=step > 1)
+        return SeriesState(aggregator_of(self.algorithm, self.losses, self.n_experts), lags=step > 1)
 
     # Learning -----------------------------------------------------------------------------------------------------
 
@@ -143,5 +143,5 @@ class Outlook:
         if may_fail(self.algorithm, self.losses):
             cells = deepcopy(cells)  # they would be half changed if the algorithm or the loss raised an error
         rounds_of = np.append(begins, len(due)).astype(np.int64)
-        run_cells(list(cells.values()), rounds_of, entries, self.losses, with_weights=False)
+        run_series(list(cells.values()), rounds_of, entries, self.losses, with_weights=False)
         self.cells.update(cells)

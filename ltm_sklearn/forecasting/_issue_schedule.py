@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from .._typing import Integers
 
 
-class Timetable(NamedTuple):
+class IssueSchedule(NamedTuple):
     """Of rows that are ordered by series, and in each by time; all numbers count the rows of a series."""
 
     issue: Integers  #: (n_rows,): the first row of the block that each row was issued with
@@ -24,7 +24,7 @@ def ranks(codes: Integers) -> Integers:
     return np.arange(len(codes), dtype=np.int64) - np.repeat(first, np.diff(first, append=len(codes)))
 
 
-def timetable(series: Integers, before: Integers, blocks: Integers | None, block: int, lag: int) -> Timetable:
+def issue_schedule(series: Integers, before: Integers, blocks: Integers | None, block: int, lag: int) -> IssueSchedule:
     """Make one.
 
     Parameters
@@ -45,9 +45,9 @@ def timetable(series: Integers, before: Integers, blocks: Integers | None, block
         issue = place - place % block
         end = issue + block
         there = before + np.bincount(series, minlength=len(before))
-        return Timetable(issue, end + lag, end <= there[series])
+        return IssueSchedule(issue, end + lag, end <= there[series])
     begins = (np.diff(series, prepend=-1) != 0) | (np.diff(blocks, prepend=-1) != 0)
     first = np.flatnonzero(begins)
     lengths = np.diff(first, append=len(series))
     issue = np.repeat(place[first], lengths)
-    return Timetable(issue, issue + np.repeat(lengths, lengths) + lag, np.ones(len(series), dtype=np.bool_))
+    return IssueSchedule(issue, issue + np.repeat(lengths, lengths) + lag, np.ones(len(series), dtype=np.bool_))

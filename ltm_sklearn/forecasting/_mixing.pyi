@@ -15,7 +15,7 @@ def run(
     follow: MemoryRounds,
     follow_linear: bool,
     poly: dict[str, Any] | None,
-    chair: MemoryRounds | None,
+    arbiter: MemoryRounds | None,
     mean: Floats | None,
     gaps: Floats,
     held_until: Integers,

@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
-"""The rounds of a council, fused. `_council.py` and `_cells.py` are their definition."""
+"""The rounds of a aggregator, fused. `_council.py` and `_cells.py` are their definition."""
 
 from libc.float cimport DBL_MAX
 from libc.math cimport INFINITY, expm1, fabs, log1p, tanh
@@ -66,12 +66,12 @@ cdef inline double slope_of(int kind, double parameter, double y, double predict
     return tanh(error)
 
 
-cdef struct council:
-    Py_ssize_t n_experts, n_voices
+cdef struct aggregator:
+    Py_ssize_t n_experts, n_members
     int kind
     bint follow_linear
     double growth, fading
-    double gaps[3]               # the widest of late: of the first voice, of ML-Poly, of the chair
+    double gaps[3]               # the widest of late: of the first member, of ML-Poly, of the arbiter
     # ML-Poly; NULL where there is none
     const double *poly_prior
     double *regret
@@ -82,9 +82,9 @@ cdef struct council:
     double *lost                 # [3][n_experts]: what is charged
     double *heard                # [n_experts]
     double *part                 # [n_experts]
-    double *mixed                # [n_voices] mixtures of a row
+    double *mixed                # [n_members] mixtures of a row
     double *row                  # [n_experts] what is played in a row
-    double *effective            # [n_experts] the same of all voices together
+    double *effective            # [n_experts] the same of all members together
 
 
 cdef double restricted(const double *own, const double *awake, double *row, Py_ssize_t k) noexcept nogil:
@@ -107,7 +107,7 @@ cdef double restricted(const double *own, const double *awake, double *row, Py_s
     return 1.0
 
 
-cdef void rescale(council *c, double *losses, const double *part, int which, Py_ssize_t n) noexcept nogil:
+cdef void rescale(aggregator *c, double *losses, const double *part, int which, Py_ssize_t n) noexcept nogil:
     """Losses of a round in [0, 1], and the range of such; as LossRange does it."""
     cdef Py_ssize_t i
     cdef double least = INFINITY, gap = 0.0, widest = c.gaps[which]
@@ -125,7 +125,7 @@ cdef void rescale(council *c, double *losses, const double *part, int which, Py_
         losses[i] = min(losses[i] - least, widest) / widest if widest > 0.0 and part[i] > 0.0 else 0.0
 
 
-cdef void poly_weights(council *c) noexcept nogil:
+cdef void poly_weights(aggregator *c) noexcept nogil:
     """What ML-Poly plays."""
     cdef Py_ssize_t i
     cdef double total = 0.0, prior = 0.0
@@ -137,7 +137,7 @@ cdef void poly_weights(council *c) noexcept nogil:
         c.played[i] = c.played[i] / total if total > 0.0 else c.poly_prior[i] / prior
 
 
-cdef void poly_learn(council *c, const double *own, double *losses, const double *awake) noexcept nogil:
+cdef void poly_learn(aggregator *c, const double *own, double *losses, const double *awake) noexcept nogil:
     """A round of ML-Poly with losses in [0, 1], which was issued with these weights; ``awake`` is NULL if all are."""
     cdef Py_ssize_t i
     cdef double mixture = 0.0, largest = c.largest, regret
@@ -164,18 +164,18 @@ cdef void poly_learn(council *c, const double *own, double *losses, const double
     poly_weights(c)
 
 
-cdef void note(council *c, const double *follow, const double *chair, const double *mean, double *page) noexcept nogil:
-    """Write what would be issued now: trust, then each voice's weights."""
-    cdef Py_ssize_t i, k = c.n_experts, m = c.n_voices
+cdef void note(aggregator *c, const double *follow, const double *arbiter, const double *mean, double *page) noexcept nogil:
+    """Write what would be issued now: trust, then each member's weights."""
+    cdef Py_ssize_t i, k = c.n_experts, m = c.n_members
     for i in range(m):
-        page[i] = chair[i] if m > 1 else 1.0
+        page[i] = arbiter[i] if m > 1 else 1.0
     memcpy(page + m, follow, k * sizeof(double))
     if m > 1:
         memcpy(page + m + k, c.played, k * sizeof(double))
         memcpy(page + m + 2 * k, mean, k * sizeof(double))
 
 
-def run(MemoryRounds follow not None, bint follow_linear, dict poly, MemoryRounds chair, const double[::1] mean,
+def run(MemoryRounds follow not None, bint follow_linear, dict poly, MemoryRounds arbiter, const double[::1] mean,
         double[::1] gaps, const long long[::1] held_until, const double[:, ::1] held, const long long[::1] starts,
         const long long[::1] issue, const long long[::1] known_at, Py_ssize_t n_complete,
         const double[:, ::1] forecasts, const double[::1] targets, const double[:, ::1] awake,
@@ -185,10 +185,10 @@ def run(MemoryRounds follow not None, bint follow_linear, dict poly, MemoryRound
     """Rounds of one cell; returns how many pages of the book are kept.
 
     A page says what was issued after a round, and from when on: ``held`` at the start, ``kept`` at the end. ``poly``
-    is the state of ML-Poly, ``chair`` and ``mean`` are there if it is. The last rounds, from ``n_complete`` on, are
+    is the state of ML-Poly, ``arbiter`` and ``mean`` are there if it is. The last rounds, from ``n_complete`` on, are
     issued but not learned yet. The first ``n_further`` experts do not count in the plain mean.
     """
-    cdef council c
+    cdef aggregator c
     cdef Py_ssize_t k = forecasts.shape[1], m = 3 if poly is not None else 1, width = held.shape[1]
     cdef Py_ssize_t n_held = held.shape[0], n_rounds = starts.shape[0] - 1, n_pages = kept.shape[0]
     cdef Py_ssize_t r, i, v, at, newest = n_held - 1, basis = 0, n_learned = 0
@@ -203,7 +203,7 @@ def run(MemoryRounds follow not None, bint follow_linear, dict poly, MemoryRound
     cdef const double *conf
     cdef const double[::1] poly_prior
     cdef double[::1] regret, inverse_rate
-    c.n_experts, c.n_voices, c.kind, c.follow_linear = k, m, kind, follow_linear
+    c.n_experts, c.n_members, c.kind, c.follow_linear = k, m, kind, follow_linear
     c.growth, c.fading = growth, fading
     for i in range(3):
         c.gaps[i] = gaps[i]
@@ -237,7 +237,7 @@ def run(MemoryRounds follow not None, bint follow_linear, dict poly, MemoryRound
                 for i in range(4 * k):
                     block[i] = 0.0
                 for v in range(m):
-                    c.mixed[m + v] = 0.0  # what the chair is charged
+                    c.mixed[m + v] = 0.0  # what the arbiter is charged
                 total_weight = 0.0
                 for at in range(starts[r], starts[r + 1]):
                     x, y = &forecasts[at, 0], targets[at]
@@ -329,16 +329,16 @@ def run(MemoryRounds follow not None, bint follow_linear, dict poly, MemoryRound
                         rescale(&c, c.mixed + m, c.mixed, 2, m)
                         conf = c.mixed if value != 1.0 else NULL
                         if late:
-                            chair.learn_late(page, page + m + m * k + n_seen, c.mixed + m, conf)
+                            arbiter.learn_late(page, page + m + m * k + n_seen, c.mixed + m, conf)
                         else:
-                            chair.learn(c.mixed + m, conf)
+                            arbiter.learn(c.mixed + m, conf)
                 newest += 1
-                note(&c, follow.m.played, chair.m.played if m > 1 else NULL, &mean[0] if m > 1 else NULL,
+                note(&c, follow.m.played, arbiter.m.played if m > 1 else NULL, &mean[0] if m > 1 else NULL,
                      pages + (newest % n_pages) * width)
                 if width > m + m * k:  # with what rounds that are learned late must know
                     follow.view(pages + (newest % n_pages) * width + m + m * k)
                     if m > 1:
-                        chair.view(pages + (newest % n_pages) * width + m + m * k + n_seen)
+                        arbiter.view(pages + (newest % n_pages) * width + m + m * k + n_seen)
                 until[newest % n_pages] = known_at[r]
                 basis = max(basis, newest - n_pages + 1)
         for i in range(newest - basis + 1):

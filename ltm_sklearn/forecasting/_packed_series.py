@@ -1,7 +1,7 @@
 """The cells of a panel side by side, as a few arrays: so they are pickled, copied and saved.
 
 A cell is some fifty small objects, the same fifty for every series. One by one they take many times as long to write
-and to read as their numbers do. What a cell of the default council is made of is known here, class by class; a cell
+and to read as their numbers do. What a cell of the default aggregator is made of is known here, class by class; a cell
 with anything else in it is left as it is.
 """
 
@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..aggregation import Council, Voice
+from ..aggregation import Aggregator, Member
 from ..experts import LongTermMemory, MLPoly, SteadyMemory
 from ..losses import LossRange
-from ._series_state import Cell
+from ._series_state import SeriesState
 
 #: What a cell is made of, as nested tuples of plain values: cells with one plan differ in their numbers only.
 Plan = tuple[Any, ...]
@@ -27,7 +27,7 @@ Group = tuple[Plan, int, list[NDArray[Any]]]
 ALONE = -1  #: in the place of a group's number: not taken apart
 
 _CLASSES: dict[str, type] = {
-    kind.__name__: kind for kind in (Cell, Council, Voice, LossRange, LongTermMemory, SteadyMemory, MLPoly)
+    kind.__name__: kind for kind in (SeriesState, Aggregator, Member, LossRange, LongTermMemory, SteadyMemory, MLPoly)
 }
 _DTYPES = {"float": np.dtype(np.float64), "int": np.dtype(np.int64)}
 _NUMBERS = (*_DTYPES, "array")
@@ -39,7 +39,7 @@ class _Unknown(Exception):
     """There is something in a cell that is not known here."""
 
 
-def side_by_side(cells: Mapping[Any, Cell]) -> tuple[Any, ...]:
+def packed(cells: Mapping[Any, SeriesState]) -> tuple[Any, ...]:
     """Cells as plain values: their keys, the number of the group that each is in, the groups, and those left alone."""
     numbers: dict[Plan, int] = {}
     leaves: list[list[list[Any]]] = []  #: of each group, those of its cells
@@ -65,12 +65,14 @@ def side_by_side(cells: Mapping[Any, Cell]) -> tuple[Any, ...]:
     return keys, np.array(which, dtype=np.int64), groups, alone
 
 
-def apart(keys: NDArray[Any], which: NDArray[Any], groups: Sequence[Group], alone: Sequence[Cell]) -> dict[Any, Cell]:
-    """The cells that :func:`side_by_side` was given, by their keys and in their order.
+def apart(
+    keys: NDArray[Any], which: NDArray[Any], groups: Sequence[Group], alone: Sequence[SeriesState]
+) -> dict[Any, SeriesState]:
+    """The cells that :func:`packed` was given, by their keys and in their order.
 
     They may come from a file that somebody has crafted: what is not as it was made there is a ValueError.
     """
-    if any(type(cell) is not Cell for cell in alone):
+    if any(type(cell) is not SeriesState for cell in alone):
         raise ValueError("there is something else in the place of a cell")
     made = [_members(*group) for group in groups]
     made.append(iter(alone))  # which is the last: the one with the number ALONE
@@ -128,7 +130,7 @@ def _members(plan: Plan, n_cells: int, columns: Sequence[NDArray[Any]]) -> Itera
 
 def _looked_at(plan: Plan) -> tuple[int, list[Plan]]:
     """How many parts it has, and those that are numbers, in their order."""
-    if plan[0] != Cell.__name__:
+    if plan[0] != SeriesState.__name__:
         raise ValueError("it is not the plan of a cell")
     left, n_parts, numbers = [plan], 0, []
     while left:

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._typing import Floats, Integers
-from ..aggregation import Council
+from ..aggregation import Aggregator
 from ..losses import OutputLosses, bounded, within_floats
 from ._bias import BiasScale
-from ._issue_schedule import Timetable, timetable
-from ._packed_series import apart, side_by_side
-from ._series_state import Cell, Entries, run_cells
+from ._issue_schedule import IssueSchedule, issue_schedule
+from ._packed_series import apart, packed
+from ._series_state import Entries, SeriesState, run_series
 
 Key = tuple[int, int, int]  #: series, group and output; -1 is all of them together
 ALL = -1
@@ -48,8 +48,8 @@ class Panel:
 
     Parameters
     ----------
-    council_of : callable
-        Makes a council from a prior.
+    aggregator_of : callable
+        Makes a aggregator from a prior.
     losses : OutputLosses
     prior : ndarray of shape (n_experts,)
     n_outputs : int
@@ -66,7 +66,7 @@ class Panel:
 
     def __init__(
         self,
-        council_of: Callable[[Floats], Council],
+        aggregator_of: Callable[[Floats], Aggregator],
         losses: OutputLosses,
         prior: Floats,
         n_outputs: int,
@@ -80,9 +80,9 @@ class Panel:
     ) -> None:
         self.levels = levels
         self.saved = np.zeros(0)  #: of each series: how much less was lost as quantiles did not cross
-        self._council_of, self.losses, self.prior, self.n_outputs = council_of, losses, prior, n_outputs
+        self._council_of, self.losses, self.prior, self.n_outputs = aggregator_of, losses, prior, n_outputs
         self.shared, self.block, self.lag, self.pooled, self.bias = shared, block, lag, pooled, bias
-        self.cells: dict[Key, Cell] = {}
+        self.cells: dict[Key, SeriesState] = {}
         self.n_rows = np.zeros(0, dtype=np.int64)  #: of each series
         self.n_learned = 0  #: rounds, of all cells
         self._scales: dict[int, BiasScale] = {}  #: by series
@@ -90,7 +90,7 @@ class Panel:
         self.n_waiting = self.n_rows  #: of each series
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "cells": side_by_side(self.cells)}
+        return {**self.__dict__, "cells": packed(self.cells)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         cells = state["cells"]
@@ -126,7 +126,7 @@ class Panel:
         in_order = bool((table.series[1:] >= table.series[:-1]).all())
         order = np.arange(n_old + n_new) if in_order else np.argsort(table.series, kind="stable")
         ordered = table if in_order else table.take(order)
-        times = timetable(ordered.series, self.n_rows - self.n_waiting, ordered.blocks, self.block, self.lag)
+        times = issue_schedule(ordered.series, self.n_rows - self.n_waiting, ordered.blocks, self.block, self.lag)
         extras = self._extras(ordered, times)
         issued = self._run(ordered, times, extras, with_weights, n_jobs)
         issued = issued._replace(predictions=self._repaired(issued.predictions, ordered, times))
@@ -154,7 +154,7 @@ class Panel:
             return predictions
         return np.sort(predictions, axis=1)[:, np.argsort(np.argsort(self.levels))]
 
-    def _repaired(self, predictions: Floats, table: Table, times: Timetable) -> Floats:
+    def _repaired(self, predictions: Floats, table: Table, times: IssueSchedule) -> Floats:
         """The same, with what it saves in the rows that are learned."""
         if self.levels is None:
             return predictions
@@ -167,13 +167,13 @@ class Panel:
         self.saved += np.bincount(table.series, saved, minlength=len(self.saved))
         return repaired
 
-    def _keep_waiting(self, table: Table, times: Timetable) -> None:
+    def _keep_waiting(self, table: Table, times: IssueSchedule) -> None:
         waits = ~times.complete
         self.n_waiting = np.bincount(table.series[waits], minlength=len(self.n_rows))
         self._waiting = table.take(waits) if waits.any() else None
 
     def _run(
-        self, table: Table, times: Timetable, extras: Floats | None, with_weights: bool, n_jobs: int | None
+        self, table: Table, times: IssueSchedule, extras: Floats | None, with_weights: bool, n_jobs: int | None
     ) -> Issued:
         """All rows, of which each is in a cell of its series and group; ``extras`` are forecasts of further experts."""
         plain = table._replace(groups=np.full_like(table.groups, ALL))
@@ -188,7 +188,7 @@ class Panel:
         return own._replace(weights=_spread(own.weights, pooled.weights))
 
     def _run_cells(
-        self, table: Table, times: Timetable, extras: Floats | None, with_weights: bool, n_jobs: int | None
+        self, table: Table, times: IssueSchedule, extras: Floats | None, with_weights: bool, n_jobs: int | None
     ) -> Issued:
         n_rows, n_outputs = table.targets.shape
         n_cells = 1 if self.shared else n_outputs
@@ -223,7 +223,7 @@ class Panel:
         cells = [self._cell((int(s), int(g), ALL if self.shared else int(o))) for s, g, o in keys]
         if not (self.pooled and table.groups[0] == ALL):
             self.n_learned += int(entries.complete.sum())
-        said, weights = run_cells(cells, rounds_of, entries, self.losses, with_weights, n_jobs)
+        said, weights = run_series(cells, rounds_of, entries, self.losses, with_weights, n_jobs)
         predictions = np.empty((n_rows, n_outputs))
         predictions[row_of, output_of] = said
         if weights is None:
@@ -232,11 +232,11 @@ class Panel:
         in_rows[row_of, :, output_of] = weights
         return Issued(predictions, in_rows)
 
-    def _cell(self, key: Key) -> Cell:
+    def _cell(self, key: Key) -> SeriesState:
         cell = self.cells.get(key)
         if cell is None:
             prior = self._seats(key[1])
-            cell = Cell(self._council_of(prior), self.lag > 0, len(prior) - self.n_experts)
+            cell = SeriesState(self._council_of(prior), self.lag > 0, len(prior) - self.n_experts)
             self.cells[key] = cell
         return cell
 
@@ -252,7 +252,7 @@ class Panel:
 
     # The experts above and below the mean ---------------------------------------------------------------------------
 
-    def _extras(self, table: Table, times: Timetable) -> Floats | None:
+    def _extras(self, table: Table, times: IssueSchedule) -> Floats | None:
         """Their forecasts, (n_rows, 2, n_outputs); NaN before any target is known."""
         if not self.bias:
             return None
@@ -308,11 +308,11 @@ class Panel:
             for output in range(n_outputs):
                 cell = self.cells.get((series, group, ALL if self.shared else output))
                 if cell is None:  # one that nothing is known of
-                    cell = Cell(self._council_of(self._seats(group)), lags=False)
+                    cell = SeriesState(self._council_of(self._seats(group)), lags=False)
                 x, awake = _entries(forecasts, table.awake, rows, np.full(len(rows), output), n_outputs)
-                standing = cell.standing()
-                predictions[rows, output] = standing.prediction(standing.mixtures(x, awake))
-                weights[rows, :, output] = standing.weights(awake, len(rows))
+                current_weights = cell.current_weights()
+                predictions[rows, output] = current_weights.prediction(current_weights.mixtures(x, awake))
+                weights[rows, :, output] = current_weights.weights(awake, len(rows))
         return Issued(predictions, weights)
 
 

@@ -9,33 +9,33 @@ import numpy as np
 
 from .._typing import Floats
 from ..losses import OutputLosses
-from ..recording import LATELY, Record, Tape, Watcher
+from ..recording import LATELY, Record, RowHistory, RunCallback
 from ._panel import Table, plain_mean
 
 
-class TapeSource:
-    """A tape as the log file sees it: means over the outputs, record by record."""
+class RowHistorySource:
+    """A history as the log file sees it: means over the outputs, record by record."""
 
     def __init__(self) -> None:
-        self.tape: Tape | None = None
+        self.history: RowHistory | None = None
         self.names: list[str] = []
 
     @property
     def stride(self) -> int:
         """Rows of a record."""
-        return 1 if self.tape is None else self.tape.stride
+        return 1 if self.history is None else self.history.stride
 
     def __len__(self) -> int:
-        return 0 if self.tape is None else len(self.tape.counts)
+        return 0 if self.history is None else len(self.history.counts)
 
     def items(self, start: int) -> list[tuple[Record, float, Any]]:
         """Records from ``start`` on, the moments when they were complete, and the times of their last rows."""
-        tape = self.tape
-        if tape is None:
+        history = self.history
+        if history is None:
             return []
-        means = {name: tape.means(name, None, start).tolist() for name in tape.sums if name != "awake"}
-        ends, counts = np.cumsum(tape.counts)[start:].tolist(), tape.counts[start:].tolist()
-        times = [None] * len(ends) if tape.times is None else [_plain(each) for each in tape.times[start:]]
+        means = {name: history.means(name, None, start).tolist() for name in history.sums if name != "awake"}
+        ends, counts = np.cumsum(history.counts)[start:].tolist(), history.counts[start:].tolist()
+        times = [None] * len(ends) if history.times is None else [_plain(each) for each in history.times[start:]]
         items = []
         for at, (end, count) in enumerate(zip(ends, counts, strict=True)):
             record = Record(
@@ -51,7 +51,7 @@ class TapeSource:
                 means["predictions"][at],
                 self._named(means["forecasts"][at]),
             )
-            items.append((record, float(tape.moments[start + at]), times[at]))
+            items.append((record, float(history.moments[start + at]), times[at]))
         return items
 
     def _named(self, values: list[float]) -> dict[str, float]:
@@ -63,7 +63,7 @@ def _plain(when: Any) -> Any:
 
 
 def rows_to_record(table: Table, losses: OutputLosses, weights: Floats, predictions: Floats) -> dict[str, Floats]:
-    """What a tape takes in of rows that were issued with these weights."""
+    """What a history takes in of rows that were issued with these weights."""
     forecasts, y = table.forecasts, table.targets
     n_rows, n_experts, n_outputs = forecasts.shape
     outputs = np.tile(np.arange(n_outputs), n_rows) if n_outputs > 1 else None
@@ -88,8 +88,8 @@ def rows_to_record(table: Table, losses: OutputLosses, weights: Floats, predicti
     }
 
 
-def show_rows(watcher: Watcher, rows: dict[str, Floats], names: list[str], n_before: int) -> None:
-    """Let a watcher see rows: the last ones, and those where another expert begins to lead."""
+def show_rows(callback: RunCallback, rows: dict[str, Floats], names: list[str], n_before: int) -> None:
+    """Let a callback see rows: the last ones, and those where another expert begins to lead."""
     weights, loss, uniform = (rows[name].mean(axis=-1) for name in ("weights", "loss", "uniform"))
     leaders = weights.argmax(axis=1)
     n_rows = len(leaders)
@@ -98,4 +98,4 @@ def show_rows(watcher: Watcher, rows: dict[str, Floats], names: list[str], n_bef
     for at in np.union1d(changes, np.arange(max(n_rows - LATELY, 0), n_rows)).tolist():
         end, leader = n_before + at + 1, int(leaders[at])
         led = {names[leader]: float(weights[at, leader])}
-        watcher.see(Record(end, 1, float(loss[at]), led, {}, end, 1, float(uniform[at])), when)
+        callback.see(Record(end, 1, float(loss[at]), led, {}, end, 1, float(uniform[at])), when)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .._optional import compiled
 from .._typing import Floats, Integers
-from ..aggregation import Council, Rows, Standing
+from ..aggregation import Aggregator, AggregatorWeights, Rows
 from ..experts import LongTermMemory, MLPoly, SteadyMemory
 from ..losses import FADING, RANGE_GROWTH, Absolute, Huber, LogCosh, OutputLosses, Percentage, Pinball, Squared
 
@@ -50,54 +50,54 @@ class Entries(NamedTuple):
         return Rows(*parts)
 
 
-class Cell:
-    """A council, what it has issued, and what came of it.
+class SeriesState:
+    """A aggregator, what it has issued, and what came of it.
 
     What is issued is kept for as long as rows may still come that were issued with it: a *page* for each round, which
     says from when on it was in force.
 
     Parameters
     ----------
-    council : Council
+    aggregator : Aggregator
     lags : bool
         Whether rounds are learned when others have been issued since: then pages hold what that takes.
     n_further : int, default=0
         How many of the first experts are none of the table's: they do not count in the plain mean.
     """
 
-    def __init__(self, council: Council, lags: bool, n_further: int = 0) -> None:
-        self.council, self.lags, self.n_further = council, lags, n_further
-        n_voices, n_experts = council.standing().opinions.shape
-        #: (n_pages, width): trust, opinions and, with a lag, the views of each; the last is what is issued now
+    def __init__(self, aggregator: Aggregator, lags: bool, n_further: int = 0) -> None:
+        self.aggregator, self.lags, self.n_further = aggregator, lags, n_further
+        n_members, n_experts = aggregator.current_weights().member_weights.shape
+        #: (n_pages, width): trust, member_weights and, with a lag, the views of each; the last is what is issued now
         self.book = self._page()[np.newaxis]
         self.in_force_from = np.zeros(1, dtype=np.int64)  #: (n_pages,): the rows known from which on
         #: over the rows learned, of the experts, the mixture and the plain mean: sums of their losses and of the rows'
         #: weights, and of what the mixture lost in the same rows
         self.tally = np.zeros((3, n_experts + 2))
-        self.n_voices = n_voices
+        self.n_members = n_members
 
     def _page(self) -> Floats:
         """What is issued now."""
-        return _written(self.council.standing(), self.council.views() if self.lags else [])
+        return _written(self.aggregator.current_weights(), self.aggregator.views() if self.lags else [])
 
-    def standing(self, at: int = -1) -> Standing:
+    def current_weights(self, at: int = -1) -> AggregatorWeights:
         """What is issued with a page; now, with the last."""
-        page, width = self.book[at], self.n_voices * (self.tally.shape[1] - 2)
-        return Standing(page[: self.n_voices], page[self.n_voices :][:width].reshape(self.n_voices, -1))
+        page, width = self.book[at], self.n_members * (self.tally.shape[1] - 2)
+        return AggregatorWeights(page[: self.n_members], page[self.n_members :][:width].reshape(self.n_members, -1))
 
     def _views(self, at: int) -> list[Floats]:
         """What a page says besides."""
-        rest = self.book[at][self.n_voices * (self.tally.shape[1] - 1) :]
-        return np.split(rest, np.cumsum([len(view) for view in self.council.views()])[:-1])
+        rest = self.book[at][self.n_members * (self.tally.shape[1] - 1) :]
+        return np.split(rest, np.cumsum([len(view) for view in self.aggregator.views()])[:-1])
 
     def add_expert(self) -> None:
         """Let an expert join; what was issued before gave it no weight."""
         pages = []
         for at in range(len(self.book) - 1):
-            trust, opinions = self.standing(at)
-            views = self.council.widened(self._views(at)) if self.lags else []
-            pages.append(_written(Standing(trust, np.pad(opinions, ((0, 0), (0, 1)))), views))
-        self.council.add_expert()
+            trust, member_weights = self.current_weights(at)
+            views = self.aggregator.widened(self._views(at)) if self.lags else []
+            pages.append(_written(AggregatorWeights(trust, np.pad(member_weights, ((0, 0), (0, 1)))), views))
+        self.aggregator.add_expert()
         self.book = np.stack([*pages, self._page()])
         self.tally = np.insert(self.tally, -2, 0.0, axis=1)
 
@@ -108,7 +108,7 @@ class Cell:
             while basis + 1 < len(book) and in_force_from[basis + 1] <= entries.issue[at]:
                 basis += 1
             self.book = np.stack(book)
-            issued, rows = self.standing(basis), entries.rows(at)
+            issued, rows = self.current_weights(basis), entries.rows(at)
             here = slice(entries.starts[at], entries.starts[at + 1])
             predictions[here] = issued.prediction(issued.mixtures(rows.forecasts, rows.awake))
             if weights is not None:
@@ -117,7 +117,7 @@ class Cell:
                 continue
             if rows.row_weights is None or rows.row_weights.any():
                 late = basis < len(book) - 1
-                self.council.learn(issued, self._views(basis) if late else None, rows, losses)
+                self.aggregator.learn(issued, self._views(basis) if late else None, rows, losses)
                 self._count(rows, predictions[here], losses)
             book = [*book[basis:], self._page()]
             in_force_from = [*in_force_from[basis:], int(entries.known_at[at])]
@@ -148,15 +148,15 @@ class Cell:
     ) -> None:
         """The same, fused; only where :func:`compiled_loss` and :meth:`has_compiled` say so."""
         assert kernel is not None
-        council = self.council
-        follow = council.voices[0]
-        members = [follow, *council.voices[1:], *([council.chair] if council.chair is not None else [])]
+        aggregator = self.aggregator
+        follow = aggregator.members[0]
+        members = [follow, *aggregator.members[1:], *([aggregator.arbiter] if aggregator.arbiter is not None else [])]
         gaps = np.zeros(3)
-        gaps[: len(members)] = [voice.range.widest_gap for voice in members]
-        poly = chair = None
-        if council.chair is not None:
-            chair = council.chair.algorithm._compiled_rounds()
-            poly = dict(council.voices[1].algorithm.state_)
+        gaps[: len(members)] = [member.range.widest_gap for member in members]
+        poly = arbiter = None
+        if aggregator.arbiter is not None:
+            arbiter = aggregator.arbiter.algorithm._compiled_rounds()
+            poly = dict(aggregator.members[1].algorithm.state_)
             for name in ("regret", "inverse_rate"):
                 poly[name] = np.array(poly[name])  # in which the rounds are written
         n_rounds, n_complete = len(entries.issue), int(entries.complete.sum())
@@ -167,8 +167,8 @@ class Cell:
             follow.algorithm._compiled_rounds(),
             follow.linear,
             poly,
-            chair,
-            council.mean,
+            arbiter,
+            aggregator.mean,
             gaps,
             self.in_force_from,
             self.book,
@@ -191,24 +191,27 @@ class Cell:
             self.tally,
             self.n_further,
         )
-        for voice, gap in zip(members, gaps.tolist(), strict=False):
-            voice.range.widest_gap = gap
+        for member, gap in zip(members, gaps.tolist(), strict=False):
+            member.range.widest_gap = gap
         if poly is not None:
-            council.voices[1].algorithm.state_ = poly
+            aggregator.members[1].algorithm.state_ = poly
         self.book, self.in_force_from = kept[:n_kept].copy(), kept_from[:n_kept].copy()
 
     def has_compiled(self) -> bool:
-        """Whether the kernel knows this council."""
-        first = self.council.voices[0].algorithm
+        """Whether the kernel knows this aggregator."""
+        first = self.aggregator.members[0].algorithm
         if kernel is None or type(first) is not LongTermMemory or first.horizon is not None:
             return False
-        if self.council.chair is None:
+        if self.aggregator.arbiter is None:
             return True
-        return type(self.council.voices[1].algorithm) is MLPoly and type(self.council.chair.algorithm) is SteadyMemory
+        return (
+            type(self.aggregator.members[1].algorithm) is MLPoly
+            and type(self.aggregator.arbiter.algorithm) is SteadyMemory
+        )
 
 
-def _written(standing: Standing, views: list[Floats]) -> Floats:
-    return np.concatenate([standing.trust, standing.opinions.ravel(), *views])
+def _written(current_weights: AggregatorWeights, views: list[Floats]) -> Floats:
+    return np.concatenate([current_weights.trust, current_weights.member_weights.ravel(), *views])
 
 
 def compiled_loss(losses: OutputLosses, outputs: NDArray[np.intp] | None) -> tuple[int, Floats] | None:
@@ -234,8 +237,8 @@ def may_fail(algorithm: Any, losses: OutputLosses) -> bool:
     return algorithm is not None or compiled_loss(losses, None) is None
 
 
-def run_cells(
-    cells: list[Cell],
+def run_series(
+    cells: list[SeriesState],
     rounds_of: Integers,
     entries: Entries,
     losses: OutputLosses,

@@ -124,12 +124,16 @@ def _oracles(mixture: Any, series: Any, max_switches: int) -> tuple[list[Summary
         return [], "No oracles: there are several series; ask for one."
     if mixture._known.n_outputs > 1:
         return [], "No oracles: there are several outputs."
-    trace = mixture.trace(series=series)
-    learned = len(trace.loss) - int(mixture._panel.n_waiting[mixture._series_code(series)])
-    if trace.counts.max() > 1:
-        return [], f"No oracles: only means of {trace.counts.max()} rows were recorded; they need all (record=)."
-    losses, forecasts, targets = trace.losses[:learned], trace.forecasts[:learned], trace.targets[:learned]
-    own = float(trace.loss[:learned].mean())
+    run_record = mixture.run_record(series=series)
+    learned = len(run_record.loss) - int(mixture._panel.n_waiting[mixture._series_code(series)])
+    if run_record.counts.max() > 1:
+        return [], f"No oracles: only means of {run_record.counts.max()} rows were recorded; they need all (record=)."
+    losses, forecasts, targets = (
+        run_record.losses[:learned],
+        run_record.forecasts[:learned],
+        run_record.targets[:learned],
+    )
+    own = float(run_record.loss[:learned].mean())
 
     def row(name: str, loss: float) -> SummaryRow:
         return SummaryRow(name, "oracle", loss, 1.0, 1.0 - own / loss if loss > 0.0 else math.nan)

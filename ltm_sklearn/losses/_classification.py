@@ -54,7 +54,7 @@ def _of_truth(y: NDArray[np.intp], probabilities: Floats) -> Floats:
 CLASS_LOSSES: dict[str, Callable[[Any, Floats], Floats]] = {"zero_one": zero_one, "brier": brier, "log": log}
 
 
-class ClassScore:
+class ClassificationScore:
     """Losses of class probabilities.
 
     Parameters
@@ -90,11 +90,11 @@ class ClassScore:
         """Count the classes."""
         self.counts = self.counts + np.bincount(y, minlength=len(self.counts))
 
-    def guess(self) -> Floats:
+    def fallback(self) -> Floats:
         """What to say when no expert says anything: how often each class has come."""
         return self.counts / max(self.counts.sum(), 1.0)
 
-    def tame(self, predictions: Floats) -> Floats:
+    def sanitized(self, predictions: Floats) -> Floats:
         """Probabilities that sum to no more than one; NaN for a row with negative or absurdly large ones."""
         total = predictions @ np.ones((self.n_outputs, 1))
         most = 1.0 + ROUNDING_OF_PROBABILITIES

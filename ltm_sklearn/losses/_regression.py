@@ -62,7 +62,7 @@ class LossRange:
         return np.divide(np.minimum(beyond, widest), widest, out=np.where(asleep, np.nan, 0.0), where=widest > 0.0)
 
 
-class TargetScore(LossRange):
+class RegressionScore(LossRange):
     """Losses of real predictions, on whatever scale the targets turn out to be.
 
     Predictions are clipped to the range of the targets seen so far, widened by half its width on both sides: an expert
@@ -102,11 +102,11 @@ class TargetScore(LossRange):
         self.n_targets += len(y)
         self.mean += float((y / self.n_targets - self.mean / self.n_targets).sum())
 
-    def guess(self) -> Floats:
+    def fallback(self) -> Floats:
         """What to say when no expert says anything: the mean of the targets."""
         return np.array([self.mean])
 
-    def tame(self, predictions: Floats) -> Floats:
+    def sanitized(self, predictions: Floats) -> Floats:
         """Predictions clipped to the widened range of the targets; NaN where they are absurd."""
         return np.where(np.abs(predictions) <= self.largest(), self.clipped(predictions), np.nan)
 
@@ -145,7 +145,7 @@ class TargetScore(LossRange):
 
     def rescale(self, losses: Floats) -> Floats:
         """Losses (n_rounds, n_experts), NaN where asleep, in [0, 1]; learns the widest gap."""
-        anew = not self.knew_a_scale  # predictions were not tamed so far: losses may have been of any size
+        anew = not self.knew_a_scale  # predictions were not sanitize so far: losses may have been of any size
         self.knew_a_scale = True
         return self._rescaled(losses, anew)
 

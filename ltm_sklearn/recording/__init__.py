@@ -1,7 +1,7 @@
 """Records of runs: history, run record, log files, status, callbacks, progress."""
 
 # for the other packages
-from ._callback import Watcher as Watcher
+from ._callback import RunCallback as RunCallback
 from ._callback import check_record as check_record
 from ._callback import check_verbose as check_verbose
 from ._callback import log_file as log_file
@@ -14,11 +14,11 @@ from ._log_reader import read_log as read_log
 from ._logging import logger as logger
 from ._logging import warn_of as warn_of
 from ._progress import progress_bar as progress_bar
-from ._row_history import Tape as Tape
-from ._run_record import Trace as Trace
+from ._row_history import RowHistory as RowHistory
+from ._run_record import RunRecord as RunRecord
 from ._run_record import end_of as end_of
 from ._run_record import recorded as recorded
-from ._run_record import trace_of_history as trace_of_history
+from ._run_record import run_record_of_history as run_record_of_history
 from ._run_status import LATELY as LATELY
 from ._run_status import number as number
 from ._run_status import pace_called as pace_called

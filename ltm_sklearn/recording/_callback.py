@@ -10,7 +10,7 @@ from typing import Any
 from .._param_checks import check_count
 from ._history import Record
 from ._log_file import N_RECORDS, LogFile, Source
-from ._run_status import Pulse
+from ._run_status import RunStatus
 
 LONGEST_SILENCE = 60.0  #: seconds between lines, at the most
 
@@ -50,7 +50,7 @@ def check_verbose(verbose: Any) -> None:
             raise ValueError(f"verbose={verbose!r} must be 0, 1 or 2") from None
 
 
-class Watcher:
+class RunCallback:
     """Looks on.
 
     Parameters
@@ -64,7 +64,7 @@ class Watcher:
         self.source: Any = source
         self.log = log
         self._verbose = 0
-        self.pulse = Pulse()
+        self.status = RunStatus()
         self.has_news = False
         self._closes: Any = None  #: writes what is left when this goes away, or Python ends
         self._told_at, self._told_round = 0.0, 0
@@ -90,29 +90,29 @@ class Watcher:
 
     def see(self, record: Record, when: float) -> None:
         """Take in a round."""
-        self.pulse.add(record, when)
+        self.status.add(record, when)
         self.has_news = True
 
     def tell(self, n_experts: int, n_remembered: int, at_the_end: bool = False) -> None:
         """Once a round is complete: write and print what is due; at the end of a fit, what is left."""
-        pulse = self.pulse
-        pulse.experts, pulse.remembered = n_experts, n_remembered
+        status = self.status
+        status.experts, status.remembered = n_experts, n_remembered
         self.has_news = False
-        if not pulse.round:
+        if not status.round:
             return  # nothing was issued yet
         if self.verbose:
             self._print(at_the_end)
         if self.log is not None and self.source is not None:
             if self._closes is None:
-                self._closes = weakref.finalize(self, self.log.close, self.source, pulse)
-            self.log.write(self.source, pulse, at_the_end)
+                self._closes = weakref.finalize(self, self.log.close, self.source, status)
+            self.log.write(self.source, status, at_the_end)
 
     def _print(self, at_the_end: bool) -> None:
         """A line where rounds have doubled since the last one, or a minute has passed; or always."""
-        rounds, when = self.pulse.round, time.monotonic()
+        rounds, when = self.status.round, time.monotonic()
         silent = self._told_round and when - self._told_at < LONGEST_SILENCE
         if self.verbose < 2 and rounds < 2 * self._told_round and silent and not at_the_end:
             return
         if rounds > self._told_round:
-            print(self.pulse.now(time.time()), flush=True)
+            print(self.status.now(time.time()), flush=True)
         self._told_at, self._told_round = when, rounds

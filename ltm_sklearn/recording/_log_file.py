@@ -12,7 +12,7 @@ from .._version import __version__
 from ._history import Record
 from ._log_format import NoLog, header_line, header_of, record_line
 from ._logging import logger, warn_of
-from ._run_status import Pulse
+from ._run_status import RunStatus
 
 N_RECORDS = 1000  #: that are kept where a path is given
 MOST_LINES = 3 * N_RECORDS  #: of the file, some of them replaced by later ones; then it is written anew
@@ -85,7 +85,7 @@ class LogFile:
         except OSError as error:
             raise ValueError(f"{what}: it cannot be written: {error}") from None
 
-    def write(self, source: Source, pulse: Pulse, at_once: bool = False) -> None:
+    def write(self, source: Source, status: RunStatus, at_once: bool = False) -> None:
         """Write what is new, if that is due; a warning, once, if it cannot be."""
         if self._process != os.getpid():
             self._forget()  # a fork
@@ -93,7 +93,7 @@ class LogFile:
         if self._stopped or (start < self._next and not at_once):
             return
         try:
-            self._write(source, pulse)
+            self._write(source, status)
         except NoLog as error:
             self._stopped = True
             warn_of(f"record={self.path!r} is written no longer: {error}", RuntimeWarning, stacklevel=2)
@@ -110,22 +110,22 @@ class LogFile:
             end = time.monotonic()
             self._next = end + (end - start) / SHARE
 
-    def close(self, source: Source, pulse: Pulse) -> None:
+    def close(self, source: Source, status: RunStatus) -> None:
         """Write what is left, if the file is one's own."""
         if self._run is not None and self._process == os.getpid() and not self._stopped:
             with suppress(NoLog, OSError):
-                self._write(source, pulse)
+                self._write(source, status)
 
-    def _write(self, source: Source, pulse: Pulse) -> None:
-        if not len(source) or (self._known is not None and self._round == pulse.round):
+    def _write(self, source: Source, status: RunStatus) -> None:
+        if not len(source) or (self._known is not None and self._round == status.round):
             return  # there is nothing, or nothing new
         path = os.path.realpath(self.path)
         again = self._known is None or source.stride != self._stride or self._n_lines >= MOST_LINES
-        if again or not self._append(path, source, pulse):
-            self._replace(path, source, pulse)
-        self._round = pulse.round
+        if again or not self._append(path, source, status):
+            self._replace(path, source, status)
+        self._round = status.round
 
-    def _append(self, path: str, source: Source, pulse: Pulse) -> bool:
+    def _append(self, path: str, source: Source, status: RunStatus) -> bool:
         """Add lines; False if the file is not as it was left."""
         items = source.items(self._n_complete)
         try:
@@ -135,13 +135,13 @@ class LogFile:
         try:
             if _identity(file) != self._known:
                 return False
-            _write_all(file, _lines(items, pulse))
+            _write_all(file, _lines(items, status))
             self._note(file, source.stride, items)
         finally:
             os.close(file)
         return True
 
-    def _replace(self, path: str, source: Source, pulse: Pulse) -> None:
+    def _replace(self, path: str, source: Source, status: RunStatus) -> None:
         """Write all of it beside the file, and put that in its place: whoever reads it sees the one or the other."""
         header = header_of(path)
         if header is not None and self._run is not None and header.get("run") != self._run:
@@ -154,7 +154,7 @@ class LogFile:
         file = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o666)
         try:
             try:
-                _write_all(file, [head, *_lines(items, pulse)])
+                _write_all(file, [head, *_lines(items, status)])
             finally:
                 os.close(file)
             os.replace(beside, path)
@@ -183,9 +183,9 @@ class LogFile:
         return os.path.join(folder, f".{name}.{os.getpid()}.{uuid.uuid4().hex[:8]}.part")
 
 
-def _lines(items: list[tuple[Record, float, Any]], pulse: Pulse) -> list[str]:
+def _lines(items: list[tuple[Record, float, Any]], status: RunStatus) -> list[str]:
     *others, (record, moment, when) = items
-    return [*(record_line(*item) for item in others), record_line(record, moment, when, pulse.now(moment))]
+    return [*(record_line(*item) for item in others), record_line(record, moment, when, status.now(moment))]
 
 
 def _identity(file: int) -> tuple[int, int, int]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ._history import Record
 from ._log_format import NoLog, read_header, read_record
-from ._run_record import Trace, trace_of_history
+from ._run_record import RunRecord, run_record_of_history
 from ._run_status import Now
 
 
@@ -25,13 +25,13 @@ class RunLog:
     times: list[Any]  #: of the records' last rows; None where not known
     now: Now  #: how the run stood when it was last written
 
-    def trace(self) -> Trace:
-        """The same that the estimator's ``trace()`` gives."""
-        trace = trace_of_history(self.records, str(self.header.get("loss", "loss")))
+    def run_record(self) -> RunRecord:
+        """The same that the estimator's ``run_record()`` gives."""
+        run_record = run_record_of_history(self.records, str(self.header.get("loss", "loss")))
         if any(time is None for time in self.times):
-            return trace
+            return run_record
         dates = isinstance(self.times[0], str)
-        return replace(trace, times=np.array(self.times, dtype="datetime64" if dates else None))
+        return replace(run_record, times=np.array(self.times, dtype="datetime64" if dates else None))
 
 
 def read_log(path: str | os.PathLike[str]) -> RunLog:

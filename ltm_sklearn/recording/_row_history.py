@@ -14,7 +14,7 @@ OF_EXPERTS = ("weights", "forecasts", "awake", "losses")
 OF_MIXTURE = ("targets", "predictions", "loss", "uniform")
 
 
-class Tape:
+class RowHistory:
     """Keeps at most ``limit`` records: when there are more rows, neighbouring ones are averaged.
 
     Parameters

@@ -18,7 +18,7 @@ MOST_EXPERTS = 500
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Trace:
+class RunRecord:
     """What a run was, in at most so many records.
 
     A record is a row, or several neighbouring ones: then all its numbers are means over them.
@@ -71,19 +71,21 @@ class Trace:
                 raise ValueError(f"{name}={getattr(self, name)!r} must be a list")
         n_records, n_experts = len(self.ends), len(self.names)
         if not n_records or not n_experts:
-            raise ValueError(f"a trace needs records and experts; it has {n_records} and {n_experts}")
+            raise ValueError(f"a run_record needs records and experts; it has {n_records} and {n_experts}")
         tables = ("weights", "losses", "forecasts")
         for name in ("counts", "times", "weights", "losses", "loss", "forecasts", "targets", "predictions", "uniform"):
             value = getattr(self, name)
             shape = (n_records, n_experts) if name in tables else (n_records,)
             if value is not None and np.shape(value) != shape:
-                raise ValueError(f"{name} of a trace must have shape {shape}; it has {np.shape(value)}")
+                raise ValueError(f"{name} of a run_record must have shape {shape}; it has {np.shape(value)}")
 
     def __repr__(self) -> str:
         n_rows = int(np.sum(self.counts))
-        return f"<Trace: {len(self.names)} experts, {n_rows} rows in {len(self.ends)} records, {self.loss_name} loss>"
+        return (
+            f"<RunRecord: {len(self.names)} experts, {n_rows} rows in {len(self.ends)} records, {self.loss_name} loss>"
+        )
 
-    def thinned(self, most: int) -> Trace:
+    def thinned(self, most: int) -> RunRecord:
         """The same in at most so many records: neighbours are averaged."""
         check_count("most", most)
         step = -(-len(self.ends) // int(most))
@@ -95,7 +97,7 @@ class Trace:
         def means(values: Floats | None) -> Any:
             return None if values is None else _means(values, self.counts, starts)
 
-        return Trace(
+        return RunRecord(
             self.names,
             self.ends[last],
             np.add.reduceat(self.counts, starts),
@@ -127,19 +129,19 @@ def end_of(estimator: Any) -> Any:
     return end_of(steps[-1][-1]) if isinstance(steps, list) and steps else last_step(estimator)
 
 
-def recorded(model: Any) -> Trace | None:
+def recorded(model: Any) -> RunRecord | None:
     """What a model has recorded; None if nothing."""
     last = end_of(model)
-    if getattr(last, "record", None) is None or not hasattr(last, "trace"):
+    if getattr(last, "record", None) is None or not hasattr(last, "run_record"):
         return None
     try:
-        trace: Trace = last.trace()
+        run_record: RunRecord = last.run_record()
     except (ValueError, AttributeError):  # it has not been fitted, or has several records
         return None
-    return trace
+    return run_record
 
 
-def trace_of_history(records: list[Record], loss_name: str) -> Trace:
+def run_record_of_history(records: list[Record], loss_name: str) -> RunRecord:
     """From records that speak of the experts that there were at the time."""
     if not records:
         raise ValueError("nothing is recorded yet: there must be a round that was predicted before it was learned")
@@ -164,7 +166,7 @@ def trace_of_history(records: list[Record], loss_name: str) -> Trace:
     numbers = records[0].predictions is not None
     uniform = column("uniform")
     all_were_asked = not np.isnan(uniform).any()
-    return Trace(
+    return RunRecord(
         list(seats),
         column("row"),
         column("n_rows"),

@@ -54,7 +54,7 @@ def pace_called(pace: float) -> str:
     return f"{number(pace * 3600.0)} rows/h"
 
 
-class Pulse:
+class RunStatus:
     """Takes in round after round, in constant memory, and says how the run stands."""
 
     def __init__(self) -> None:
