@@ -1,9 +1,9 @@
 """LongTermMemory, the default algorithm: the paper's Algorithm 2 over K models and a set of trackers.
 
-``LongTermMemoryClassifier.partial_fit`` takes its K models as experts. The losses of the models in a round, averaged over
-the rows of the round, are one loss vector. This module turns the loss vectors into weights with Algorithm 2. The
-function ``best_of_both_worlds`` in ``reference.py`` is Algorithm 2 exactly as the paper prints it; read it first. The
-class here differs in the following:
+``LongTermMemoryClassifier.partial_fit`` takes its K models as experts. The losses of the models in a round, averaged
+over its rows, are one loss vector. This module turns the loss vectors into weights with Algorithm 2. The function
+``best_of_both_worlds`` in ``reference.py`` is Algorithm 2 exactly as the paper prints it; read it first. The class here
+differs in the following:
 
 - Losses lie in [0, 1]. The learning rates are 0.45/4^j, the bias is η|r| instead of 5η|r|, and both sub-algorithms
   multiply weights by ``1 + η·(...)`` (Prod) instead of an exponential. The constants of the bound are smaller.
