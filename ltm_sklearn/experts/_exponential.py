@@ -143,7 +143,7 @@ class Hedge(ExponentialWeights):
 
 
 class Prod(ExponentialWeights):
-    """Prod in its relative form: ``w(i) *= 1 + η r(i)`` with ``r = p·ℓ - ℓ`` [1]_.
+    """Prod [1]_: multiplicative weights ``w(i) *= 1 + η r(i)`` with the instantaneous regret ``r = p·ℓ - ℓ``.
 
     Parameters
     ----------

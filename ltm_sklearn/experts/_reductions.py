@@ -51,7 +51,7 @@ class LearnedConfidence(ExpertAlgorithm):
 
     @abstractmethod
     def _ranges(self) -> tuple[float, float]:
-        """Return bounds on the absolute values of both; the losses are divided by them."""
+        """Return bounds on the losses of the static and of the switching algorithms, by which they are divided."""
 
     def _plugin_rates(self, rates: Floats) -> tuple[Floats, Floats]:
         """Return the learning rates of the static and of the switching algorithm.
@@ -243,7 +243,7 @@ class SimpleReduction(LearnedConfidence):
 
 
 @dataclass(frozen=True)
-class Constants:
+class ReductionConstants:
     """Constants of Algorithm 2: range of the losses, bias and largest learning rate."""
 
     span: float  #: length of the interval to which losses in [0, 1] are mapped: 2 for the paper's [-1, 1]
@@ -254,8 +254,8 @@ class Constants:
 
 CONSTANTS = {
     # Condition 2 of the paper asks for losses in [-3, 3], but 5η|r| - r reaches 4 at r = -2, η = 1/5.
-    "paper": Constants(span=2.0, bias=5.0, largest_rate=0.2, awake_range=4.0),
-    "tight": Constants(span=1.0, bias=1.0, largest_rate=0.45, awake_range=1.45),
+    "paper": ReductionConstants(span=2.0, bias=5.0, largest_rate=0.2, awake_range=4.0),
+    "tight": ReductionConstants(span=1.0, bias=1.0, largest_rate=0.45, awake_range=1.45),
 }
 
 #: Horizon that sets the rates if none is given; beyond it the constant of the bound grows slowly.
