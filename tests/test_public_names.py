@@ -19,7 +19,7 @@ PUBLIC = {
     "SlidingWindowUCB SparseHybrid SparseLongTermMemory",
     "ltm_sklearn.bandits.reference": "follow_the_regularised_leader sparse_bandit",
     "ltm_sklearn.display": "AverageLossDisplay ContributionDisplay CumulativeLossDisplay LiveDisplay "
-    "MemoryCurveDisplay RecurrenceDisplay ResidualDisplay RunningLossDisplay Trace WeightBoxDisplay WeightStackDisplay",
+    "MemoryCurveDisplay RecurrenceDisplay ResidualDisplay RunningLossDisplay RunRecord WeightBoxDisplay WeightStackDisplay",
     "ltm_sklearn.distributed": "DaskWorkers OnWorker PanelMixture",
     "ltm_sklearn.ensemble": "ExpertMixture ExpertSummary ExpertWarning FromRiverClassifier FromRiverRegressor "
     "IncrementalPipeline LongTermMemoryClassifier LongTermMemoryRegressor SlidingWindow",
@@ -32,7 +32,7 @@ PUBLIC = {
     "ltm_sklearn.experts.reference": "FixedShareVariant HedgeVariant1 HedgeVariant2 best_of_both_worlds "
     "confidence_rated learning_rates mixing_past_posteriors simple_reduction",
     "ltm_sklearn.losses": "Absolute Huber LOSSES LogCosh Percentage Pinball RegressionLoss Squared",
-    "ltm_sklearn.memory": "DriftDetector Snapshots",
+    "ltm_sklearn.engine._snapshots": "DriftDetector Snapshots",
     "ltm_sklearn.persistence": "Checkpoint CheckpointWarning load save",
     "ltm_sklearn.river": "BanditPolicy ExpertPolicy ExpertSelectionClassifier ExpertSelectionRegressor "
     "FromSklearnClassifier FromSklearnRegressor LongTermMemoryClassifier LongTermMemoryForecaster "

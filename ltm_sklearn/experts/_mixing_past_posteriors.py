@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._base import State, instantaneous_regret, normalise, over_experts, softmax
+from .._numerics import normalise, softmax
+from .._param_checks import check_count, check_flag, check_option
+from .._typing import Floats, State
+from ._base import instantaneous_regret, over_experts
 from ._sharing import WEIGHT_FLOOR, Sharing
-from ._validation import Floats, check_count, check_flag, check_option
 
 # 1/d = Σ_m step·e^{u_m} exp(-d e^{u_m}) with u_m on a grid, with an error below 2 % for d = 1 … 1e9. A few geometric
 # averages therefore replace the average over the decaying past, at constant cost.
@@ -94,7 +96,7 @@ class MixingPastPosteriors(Sharing):
         if self.past == "uniform":
             state["memory"] = normalise(prior)
         else:
-            state["traces"] = _one_round_later(np.repeat(normalise(prior)[np.newaxis], len(_DECAY), axis=0))
+            state["run_records"] = _one_round_later(np.repeat(normalise(prior)[np.newaxis], len(_DECAY), axis=0))
         if self.doubling:
             state |= {"budget": np.ones(prior.shape[:-1]), "spent": np.zeros(prior.shape[:-1])}
         return state
@@ -115,8 +117,8 @@ class MixingPastPosteriors(Sharing):
             mean = past + (posterior - past) / over_experts(after["n_past"], past)
             after["memory"] = np.maximum(mean, WEIGHT_FLOOR)
         else:
-            past = normalise(np.tensordot(_DECAY, state["traces"], axes=1))
-            after["traces"] = _one_round_later(state["traces"] + posterior)
+            past = normalise(np.tensordot(_DECAY, state["run_records"], axes=1))
+            after["run_records"] = _one_round_later(state["run_records"] + posterior)
         after["weights"] = self._shared(posterior, switching, past)
         return self._restarted(after, spent) if self.doubling else after
 
@@ -141,7 +143,7 @@ class MixingPastPosteriors(Sharing):
         }
 
 
-def _one_round_later(traces: Floats) -> Floats:
+def _one_round_later(run_records: Floats) -> Floats:
     """Return the geometric averages of the past, on the first axis, one round later."""
-    aged: Floats = (np.exp(-_DECAY) * traces.T).T
+    aged: Floats = (np.exp(-_DECAY) * run_records.T).T
     return aged
