@@ -6,12 +6,12 @@ import numpy as np
 
 from ._typing import Floats
 
-#: A sum of weights below this counts as zero.
+#: Below this a sum of weights counts as zero.
 TINY = 1e-300
 
 
 def normalise(weights: Floats) -> Floats:
-    """Scale weights along the last axis to sum to one; return uniform weights where all are zero."""
+    """Scale the last axis to sum to one; uniform where nothing is left."""
     total = weights.sum(axis=-1, keepdims=True)
     left = ~(total <= TINY)  # not `>`, which would hide a NaN
     if left.all():
@@ -20,16 +20,16 @@ def normalise(weights: Floats) -> Floats:
 
 
 def softmax(log_weights: Floats) -> Floats:
-    """Return the normalised exponentials of log-weights along the last axis."""
+    """Normalised exponentials along the last axis."""
     weights: Floats = np.exp(log_weights - log_weights.max(axis=-1, keepdims=True))
     return weights / weights.sum(axis=-1, keepdims=True)
 
 
 def restrict(weights: Floats, confidence: Floats) -> Floats:
-    """Return the weights ``p(i) ∝ z(i) w(i)`` along the last axis, for confidences ``z`` in [0, 1].
+    """``p(i) ∝ z(i) w(i)`` along the last axis: what is played when the experts have confidences ``z``.
 
-    If all experts with positive confidence have weight zero, the result is proportional to the confidences. If all
-    confidences are 0, or all are 1, the weights are returned unchanged.
+    If all confident experts have weight zero the confidences alone decide; where all sleep, or all are fully awake,
+    the weights stay as they are.
     """
     largest = confidence.max(axis=-1, keepdims=True)
     relative = confidence / np.where(largest > 0.0, largest, 1.0)

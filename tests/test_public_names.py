@@ -32,7 +32,7 @@ PUBLIC = {
     "ltm_sklearn.experts.reference": "FixedShareVariant HedgeVariant1 HedgeVariant2 best_of_both_worlds "
     "confidence_rated learning_rates mixing_past_posteriors simple_reduction",
     "ltm_sklearn.losses": "Absolute Huber LOSSES LogCosh Percentage Pinball RegressionLoss Squared",
-    "ltm_sklearn.engine._snapshots": "DriftDetector Snapshots",
+    "ltm_sklearn.engine": "DriftDetector Snapshots",
     "ltm_sklearn.persistence": "Checkpoint CheckpointWarning load save",
     "ltm_sklearn.river": "BanditPolicy ExpertPolicy ExpertSelectionClassifier ExpertSelectionRegressor "
     "FromSklearnClassifier FromSklearnRegressor LongTermMemoryClassifier LongTermMemoryForecaster "

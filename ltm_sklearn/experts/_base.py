@@ -15,7 +15,7 @@ from .._param_checks import as_floats, check_count, check_number, check_prior, c
 from .._typing import Floats, State
 from ._compiled import kernel
 
-#: A regret below this is a rounding error, since losses are of order one.
+#: Losses are of order one; a regret below this is rounding.
 ROUNDING_OF_MIXTURE = 1e-14
 
 

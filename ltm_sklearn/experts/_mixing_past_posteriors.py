@@ -13,8 +13,8 @@ from .._typing import Floats, State
 from ._base import instantaneous_regret, over_experts
 from ._sharing import WEIGHT_FLOOR, Sharing
 
-# 1/d = Σ_m step·e^{u_m} exp(-d e^{u_m}) with u_m on a grid, with an error below 2 % for d = 1 … 1e9. A few geometric
-# averages therefore replace the average over the decaying past, at constant cost.
+# 1/d = Σ_m step·e^{u_m} exp(-d e^{u_m}) with u_m on a grid, to 2 % for d = 1 … 1e9: a few geometric run_records stand for
+# the decaying past at constant cost.
 _STEP = 1.4
 _DECAY = np.exp(np.arange(np.log(12.0) + _STEP, np.log(1e-9) - 4.2, -_STEP))
 
@@ -29,8 +29,8 @@ class MixingPastPosteriors(Sharing):
     switching : float, optional
         Weight α of the past in each round. None: ``1/horizon``, or ``1/(t + 2)``.
     past : {"uniform", "decaying"}, default="uniform"
-        "uniform": all past posteriors have equal weight. "decaying": the posterior d rounds ago has weight in
-        proportion to 1/d, approximated by geometric averages with an error below 2 % up to a billion rounds.
+        All past posteriors alike, or the one d rounds ago in proportion to 1/d (kept as geometric run_records, whose
+        sum is within 2 % of 1/d up to a billion rounds).
     doubling : bool, default=False
         Run Algorithm 7 of the paper: losses mapped to [-1, 1], rate ``min(1/5, sqrt((S ln T + n ln K)/D))``, and a
         restart with D doubled whenever ``Σ p r²`` since the last restart exceeds D. In the first round after a restart
@@ -96,7 +96,7 @@ class MixingPastPosteriors(Sharing):
         if self.past == "uniform":
             state["memory"] = normalise(prior)
         else:
-            state["run_records"] = _one_round_later(np.repeat(normalise(prior)[np.newaxis], len(_DECAY), axis=0))
+            state["run_records"] = _aged(np.repeat(normalise(prior)[np.newaxis], len(_DECAY), axis=0))
         if self.doubling:
             state |= {"budget": np.ones(prior.shape[:-1]), "spent": np.zeros(prior.shape[:-1])}
         return state
@@ -118,7 +118,7 @@ class MixingPastPosteriors(Sharing):
             after["memory"] = np.maximum(mean, WEIGHT_FLOOR)
         else:
             past = normalise(np.tensordot(_DECAY, state["run_records"], axes=1))
-            after["run_records"] = _one_round_later(state["run_records"] + posterior)
+            after["run_records"] = _aged(state["run_records"] + posterior)
         after["weights"] = self._shared(posterior, switching, past)
         return self._restarted(after, spent) if self.doubling else after
 
@@ -143,7 +143,7 @@ class MixingPastPosteriors(Sharing):
         }
 
 
-def _one_round_later(run_records: Floats) -> Floats:
-    """Return the geometric averages of the past, on the first axis, one round later."""
+def _aged(run_records: Floats) -> Floats:
+    """The run_records of a decaying past, on the first axis, one round later."""
     aged: Floats = (np.exp(-_DECAY) * run_records.T).T
     return aged

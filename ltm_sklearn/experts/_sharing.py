@@ -129,7 +129,7 @@ class Sharing(ExpertAlgorithm):
 
 
 def _normalised(after: State, before: State) -> State:
-    """Rescale weights and memories after a change of the pool, so that their sums are those of before."""
+    """What is handed out among the experts sums to what it did, after the pool has changed."""
     for name in ("weights", "memory", "run_records"):
         if name in after:
             after[name] = before[name].sum(axis=-1, keepdims=True) * normalise(after[name])
