@@ -137,7 +137,7 @@ def test_keys_that_compare_in_their_own_way_are_refused(tmp_path, node, inside):
         "ltm_sklearn.persistence._models:loaded_pickle",
         "ltm_sklearn.persistence._file:_load",
         "ltm_sklearn.distributed._remote:Remote",
-        "ltm_sklearn._commands._common:started",
+        "ltm_sklearn._commands._report:fail",
         "river.datasets.base:RemoteDataset",
         "river.stream.cache:Cache",
         "sktime.base._base:load",
@@ -265,7 +265,6 @@ def test_a_state_of_pairs_is_no_way_around(tmp_path, name):
 @pytest.mark.parametrize(
     "name",
     [
-        "ltm_sklearn._demo:run_demo",
         "ltm_sklearn._show_versions:show_versions",
         "river.compat.river_to_sklearn:convert_river_to_sklearn",
     ],

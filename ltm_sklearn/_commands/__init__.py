@@ -1,1 +1,1 @@
-"""The commands of the command line, one a file."""
+"""The command line: demo, evaluate, mixture and watch, one module for each command."""
