@@ -12,8 +12,8 @@ from ._version import __version__
 from .experts._compiled import kernel
 
 #: Besides Python and this package: what it needs, then its extras.
-NEEDED = ("numpy", "scipy", "scikit-learn", "joblib")
-EXTRAS = ("river", "pandas", "pyarrow", "polars", "matplotlib", "sktime", "rich", "skops")
+NEEDED = ("numpy", "scipy", "scikit-learn", "joblib", "narwhals")
+EXTRAS = ("river", "pandas", "pyarrow", "polars", "matplotlib", "sktime", "rich", "skops", "jinja2")
 
 
 def versions(packages: Sequence[str]) -> dict[str, str | None]:

@@ -49,7 +49,7 @@ def _check_group(frame: Any, mixture: ExpertMixture) -> None:
     if group is None or group in frame.columns:
         return
     if group not in CALENDAR:
-        raise ValueError(f"--group {group}: it must be a column, or one of {', '.join(CALENDAR)}")
+        raise ValueError(f"--group {group!r}: it must be a column, or one of {', '.join(CALENDAR)}")
     if mixture.time is None:
         raise ValueError(f"--group {group} needs --time COLUMN, the column of the times")
 

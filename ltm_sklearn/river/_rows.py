@@ -7,7 +7,7 @@ from typing import Any, Self
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from .._rows import as_dicts, listed
+from .._rows import frame_as_dicts, listed
 from ..experts._validation import Floats, as_floats
 
 
@@ -19,8 +19,7 @@ class Rows(list[dict[Any, Any]]):
     @classmethod
     def of_frame(cls, X: Any) -> Self:
         """The rows of a frame."""
-        framed(X)
-        rows = cls(as_dicts(X))
+        rows = cls(frame_as_dicts(framed(X)))
         rows.frame = X
         return rows
 
