@@ -56,7 +56,8 @@ def as_dicts(X: Any, names: list[Any] | None = None) -> list[dict[Any, Any]]:
 
 def frame_as_dicts(frame: nw.DataFrame[Any]) -> list[dict[Any, Any]]:
     """Return the rows of a frame as dictionaries, without missing values."""
-    return _known_values(frame.columns, [column.to_list() for column in frame.iter_columns()])
+    native = frame.to_native()  # its columns, and not those of narwhals: twice as fast
+    return _known_values(frame.columns, [listed(native[name]) for name in frame.columns])
 
 
 def _known_values(names: list[Any], columns: list[list[Any]]) -> list[dict[Any, Any]]:

@@ -105,11 +105,12 @@ def _better_row_by_row(run: EvaluationRun) -> str | None:
 
 def _gain(run: EvaluationRun, difference: Difference) -> str:
     """Format a difference with its interval."""
+    values = difference.mean, difference.low, difference.high
     if run.file.is_class:
-        low, high = f"{100.0 * difference.low:+.1f}", f"{100.0 * difference.high:+.1f}"
-        return f"{100.0 * difference.mean:+.1f} points of accuracy [{low}, {high}]"
-    low, high = _signed(difference.low), _signed(difference.high)
-    return f"mean absolute error lower by {_signed(difference.mean)} [{low}, {high}]"
+        mean, low, high = (f"{100.0 * value:+.1f}" for value in values)
+        return f"{mean} points of accuracy [{low}, {high}]"
+    mean, low, high = map(_signed, values)
+    return f"mean absolute error reduced by {mean} [{low}, {high}]"
 
 
 def _signed(value: float) -> str:
@@ -211,9 +212,9 @@ def _experts_table(run: EvaluationRun) -> ReportTable:
         shown = "" if np.isnan(loss) else f"{loss:.4f}"
         rows.append(TableRow([name, EXPERT_KINDS.get(kind, kind), f"{born:,}", f"{weight:.1%}", shown, f"{led:.0%}"]))
     head = ["expert", "kind", "since or as of row", "mean weight", "mean loss", "led"]
-    loss = "share of mistakes" if run.file.is_class else "error, scaled to between 0 and 1"
+    meaning = "share of mistakes" if run.file.is_class else "error, scaled to between 0 and 1"
     caption = (
-        f"The experts of the pool with memory, the largest mean weight first. Mean weight and mean loss ({loss}) are "
+        f"Experts of the pool with memory, the largest mean weight first. Mean weight and mean loss ({meaning}) are "
         "since the expert joined. Led: share of all rows in which it had the largest weight."
     )
     return ReportTable("Experts at the end", caption, head, rows, {1: "words"})

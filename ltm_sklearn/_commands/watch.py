@@ -17,10 +17,12 @@ import numpy as np
 
 from .._pulse import number
 from .._run_log import RunLog, read_log
+from .._trace import Trace
 from ..display import LiveDisplay
 from ..display._live import SIZE, ago
 from ..display._losses import best_expert
 from ..display._recurrence import leaders_of
+from ..experts._validation import Floats
 from ..streams._batches import import_extra
 from ._report import fail, print_safely
 
@@ -154,38 +156,44 @@ def _line_printer() -> Callable[[RunLog, str], None]:
 def status_lines(log: RunLog, now: float) -> list[str]:
     """Return the status of a run at the time ``now`` as lines of text."""
     trace, header = log.trace(), log.header
-    best = best_expert(trace)
     awake = ~np.isnan(trace.losses) * trace.counts[:, np.newaxis]
     sums = (awake * np.nan_to_num(trace.losses)).sum(axis=0)
-    means = np.divide(sums, awake.sum(axis=0), out=np.full(len(sums), np.nan), where=awake.any(axis=0))
-    leaders = leaders_of(trace)
-    started = datetime.fromtimestamp(header.get("started", log.moments[0])).isoformat(sep=" ", timespec="seconds")
+    mean_losses = np.divide(sums, awake.sum(axis=0), out=np.full(len(sums), np.nan), where=awake.any(axis=0))
     overall = [f"loss {number(float(np.average(trace.loss, weights=trace.counts)))}"]
     if trace.uniform is not None:
         overall.append(f"plain mean {number(float(np.average(trace.uniform, weights=trace.counts)))}")
-    overall.append(f"best expert {trace.names[best]} {number(means[best])}")
-    rows = [("expert", "weight", "", "mean loss", "led")]
-    order = np.argsort(-trace.weights[-1], kind="stable")
-    present = [at for at in order.tolist() if trace.weights[-1, at] > 0.0]
-    for at in present[:MOST_EXPERTS]:
-        weight, led = float(trace.weights[-1, at]), trace.counts[leaders == at].sum() / trace.counts.sum()
-        loss = "" if np.isnan(means[at]) else number(means[at])
-        rows.append(
-            (trace.names[at], f"{weight:.0%}", "█" * round(BAR_WIDTH * weight), loss, f"{led:.0%}" if led else "")
-        )
-    if len(present) > MOST_EXPERTS:
-        weight = float(trace.weights[-1, present[MOST_EXPERTS:]].sum())
-        rows.append((f"{len(present) - MOST_EXPERTS} others", f"{weight:.0%}", "█" * round(BAR_WIDTH * weight), "", ""))
-    widths = [max(len(row[column]) for row in rows) for column in range(5)]
-    aligned = []
-    for name, weight, bar, loss, led in rows:
-        left = f"{name:<{widths[0]}}  {weight:>{widths[1]}} {bar:<{BAR_WIDTH}}"
-        aligned.append(f"{left}  {loss:>{widths[3]}}  {led:>{widths[4]}}".rstrip())
+    best = best_expert(trace)
+    overall.append(f"best expert {trace.names[best]} {number(mean_losses[best])}")
+    started = datetime.fromtimestamp(header.get("started", log.moments[0])).isoformat(sep=" ", timespec="seconds")
     return [
         f"{os.path.basename(log.path)}: {header.get('estimator')}, {trace.loss_name} loss, process "
         f"{header.get('process')}, started {started}, last round {ago(now - log.moments[-1])}",
         str(log.now),
         f"overall {', '.join(overall)}",
         "",
-        *aligned,
+        *_expert_lines(trace, mean_losses),
     ]
+
+
+def _expert_lines(trace: Trace, mean_losses: Floats) -> list[str]:
+    """Return a table of the experts, the largest weight first."""
+    weights, leaders = trace.weights[-1], leaders_of(trace)
+    present = [at for at in np.argsort(-weights, kind="stable").tolist() if weights[at] > 0.0]
+    rows = [("expert", "weight", "", "mean loss", "led")]
+    for at in present[:MOST_EXPERTS]:
+        led = trace.counts[leaders == at].sum() / trace.counts.sum()
+        loss = "" if np.isnan(mean_losses[at]) else number(mean_losses[at])
+        rows.append((trace.names[at], f"{weights[at]:.0%}", _bar(weights[at]), loss, f"{led:.0%}" if led else ""))
+    others = present[MOST_EXPERTS:]
+    if others:
+        rows.append((f"{len(others)} others", f"{weights[others].sum():.0%}", _bar(weights[others].sum()), "", ""))
+    widths = [max(len(row[column]) for row in rows) for column in range(5)]
+    lines = []
+    for name, weight, bar, loss, share in rows:
+        left = f"{name:<{widths[0]}}  {weight:>{widths[1]}} {bar:<{BAR_WIDTH}}"
+        lines.append(f"{left}  {loss:>{widths[3]}}  {share:>{widths[4]}}".rstrip())
+    return lines
+
+
+def _bar(weight: float) -> str:
+    return "█" * round(BAR_WIDTH * weight)

@@ -218,8 +218,8 @@ class Reader:
 
     def _targets(self, y: Any, n_rows: int) -> Floats:
         quantiles = self.parameters.quantiles
-        frame = as_frame(y)
-        if frame is not None and quantiles is None:
+        frame = as_frame(y) if hasattr(y, "columns") and quantiles is None else None
+        if frame is not None:
             labels = frame.columns
             expected = self.known.outputs or self.known.targets or labels
             if {*labels} != {*expected}:
