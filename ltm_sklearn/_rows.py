@@ -22,11 +22,13 @@ def default_names(n_features: int) -> list[Any]:
 def as_frame(X: Any) -> nw.DataFrame[Any] | None:
     """Return a frame of pandas, Polars or pyarrow as a narwhals frame; None for anything that is not a frame.
 
-    Two columns of one name raise a ValueError.
+    Two columns of one name, and lazy frames, raise a ValueError.
     """
     if isinstance(X, np.ndarray | list):  # narwhals takes 60 us to find this out
         return None
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    frame = nw.from_native(X, pass_through=True)
+    if isinstance(frame, nw.LazyFrame):
+        raise ValueError(f"a {type(X).__name__} of {frame.implementation.value} has no rows yet: collect them first")
     return frame if isinstance(frame, nw.DataFrame) else None
 
 

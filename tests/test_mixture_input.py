@@ -225,3 +225,19 @@ def test_a_time_that_was_there_in_an_earlier_call():
         pickle.loads(pickle.dumps(named)).partial_fit(table(), turned).weights_,
         named.partial_fit(table(), turned[["p", "q"]]).weights_,
     )
+
+
+@pytest.mark.parametrize("library", ["polars", "pyarrow"])
+def test_targets_of_any_library_are_matched_by_name(library):
+    frames = pytest.importorskip(library)
+    columns = {"q": -y, "p": y}
+    targets = frames.DataFrame(columns) if library == "polars" else frames.table(columns)
+    named = ExpertMixture().fit(table(), pd.DataFrame({"p": y, "q": -y}))
+    expected = pickle.loads(pickle.dumps(named)).partial_fit(table(), pd.DataFrame({"p": y, "q": -y}))
+    np.testing.assert_array_equal(named.partial_fit(table(), targets).weights_, expected.weights_)
+
+
+def test_a_lazy_frame_must_be_collected_first():
+    polars = pytest.importorskip("polars")
+    with pytest.raises(ValueError, match="LazyFrame of polars has no rows yet: collect"):
+        ExpertMixture().fit(polars.LazyFrame({"a": X[:, 0]}), y)
