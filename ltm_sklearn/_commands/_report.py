@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from .._show_versions import versions
 from .._version import __version__
-from ..display.pages import data_url, render_page
+from ..display._pages import data_url, render_page
 from ..persistence import Checkpoint
 from ..streams._batches import import_extra
 from ._report_folder import GENERATOR, PAGE, check_free, write_folder

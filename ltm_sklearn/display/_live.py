@@ -13,10 +13,10 @@ from .._pulse import number, pace_called
 from .._run_log import RunLog, read_log
 from ..streams._batches import import_extra
 from ._look import mean_called
+from ._pages import data_url, render_page
 from ._recurrence import RecurrenceDisplay
 from ._running import RunningLossDisplay
 from ._weights import WeightStackDisplay
-from .pages import data_url, render_page
 
 SIZE = (10.0, 8.5)
 DPI = 110
