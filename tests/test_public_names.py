@@ -18,7 +18,7 @@ PUBLIC = {
     "ltm_sklearn.bandits": "BanditAlgorithm DiscountedUCB Exp3 Exp3IX Exp3S LongTermMemoryBandit LowerBoundAdversary "
     "SlidingWindowUCB SparseHybrid SparseLongTermMemory",
     "ltm_sklearn.display": "AverageLossDisplay ContributionDisplay CumulativeLossDisplay LiveDisplay "
-    "MemoryCurveDisplay RecurrenceDisplay ResidualDisplay RunningLossDisplay Trace WeightBoxDisplay WeightStackDisplay",
+    "MemoryCurveDisplay RecurrenceDisplay ResidualDisplay RunningLossDisplay RunRecord WeightBoxDisplay WeightStackDisplay",
     "ltm_sklearn.distributed": "DaskWorkers OnWorker PanelMixture",
     "ltm_sklearn.ensemble": "ExpertMixture ExpertSummary ExpertWarning FromRiverClassifier FromRiverRegressor "
     "IncrementalPipeline LongTermMemoryClassifier LongTermMemoryRegressor SlidingWindow",
@@ -29,7 +29,7 @@ PUBLIC = {
     "ExpertAlgorithm FixedShare Hedge LongTermMemory MLPoly MixingPastPosteriors Prod ShareTheta SimpleReduction "
     "Squint",
     "ltm_sklearn.losses": "Absolute Huber LOSSES LogCosh Percentage Pinball RegressionLoss Squared",
-    "ltm_sklearn.memory": "DriftDetector Snapshots",
+    "ltm_sklearn.engine._snapshots": "DriftDetector Snapshots",
     "ltm_sklearn.persistence": "Checkpoint CheckpointWarning load save",
     "ltm_sklearn.river": "BanditPolicy ExpertPolicy ExpertSelectionClassifier ExpertSelectionRegressor "
     "FromSklearnClassifier FromSklearnRegressor LongTermMemoryClassifier LongTermMemoryForecaster "

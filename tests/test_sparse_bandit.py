@@ -133,25 +133,25 @@ class Scripted:
         return np.array(self.others)
 
 
-def all_draws(bandit, awake, query):
+def all_draws(bandit, awake, n_queries):
     """Every draw there can be, its chance, and the state of affairs after it."""
     here, chances = bandit.state_, bandit.probabilities * awake
     chances = chances / chances.sum()
     edges = np.append(0.0, np.cumsum(chances))
     for first in np.flatnonzero(awake):
-        groups = list(combinations([arm for arm in np.flatnonzero(awake) if arm != first], (query or 1) - 1))
+        groups = list(combinations([arm for arm in np.flatnonzero(awake) if arm != first], (n_queries or 1) - 1))
         for others in groups:
             bandit.state_ = here
             bandit.random_ = Scripted((edges[first] + edges[first + 1]) / 2, others)
-            drawn = bandit.draw(awake=awake, query=query)
+            drawn = bandit.draw(awake=awake, n_queries=n_queries)
             yield chances[first] / len(groups), drawn
     bandit.state_ = here
 
 
 @pytest.mark.parametrize("make", [lambda: SparseLongTermMemory(constants="free", random_state=0), SparseHybrid])
-@pytest.mark.parametrize("query", [None, 2, 3])
+@pytest.mark.parametrize("n_queries", [None, 2, 3])
 @pytest.mark.parametrize("asleep", [[], [1], [0, 3]])
-def test_estimates_are_unbiased(make, query, asleep):
+def test_estimates_are_unbiased(make, n_queries, asleep):
     """Σ over all draws of chance × c = -z (p·ℓ - ℓ) - η z ℓ²/(chance to be seen), arms asleep having ℓ̂ = 0."""
     n_arms = 5
     bandit = make().set_params(random_state=0)
@@ -160,7 +160,7 @@ def test_estimates_are_unbiased(make, query, asleep):
     here, constants = bandit.state_, bandit._constants(n_arms, 1_500)
     losses = np.array([-1.0, 0.3, 0.0, 0.7, -0.2]) * awake
     mean, seen, estimate = np.zeros(n_arms), np.zeros(n_arms), np.zeros(n_arms)
-    for chance, drawn in all_draws(bandit, awake, query):
+    for chance, drawn in all_draws(bandit, awake, n_queries):
         arms = np.atleast_1d(drawn)
         estimate[arms] += chance * losses[arms] / bandit.drawn_.chances
         seen[arms] += chance

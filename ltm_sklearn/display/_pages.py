@@ -6,7 +6,7 @@ from base64 import b64encode
 from importlib.resources import files
 from typing import Any
 
-from ..streams._batches import import_extra
+from .._optional import import_extra
 
 
 def render_page(package: str, template: str, **values: Any) -> str:

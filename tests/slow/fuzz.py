@@ -26,16 +26,20 @@ import numpy as np
 import pandas as pd
 
 with atheris.instrument_imports(include=["ltm_sklearn"]):
-    from ltm_sklearn import ExpertMixture, LongTermMemoryClassifier, _cells, _one_row, _stack, _weighting, bandits
-    from ltm_sklearn._commands._forecast_file import read_forecasts
-    from ltm_sklearn._commands._stream_file import StreamOptions, read_stream
-    from ltm_sklearn._run_log import read_log
+    from ltm_sklearn import ExpertMixture, LongTermMemoryClassifier, bandits
+    from ltm_sklearn.aggregation import _round_weighting as _weighting
+    from ltm_sklearn.aggregation import _stack
     from ltm_sklearn.bandits import _long_term_memory_bandit, _scaled, _sparse
+    from ltm_sklearn.cli._forecast_file import read_forecasts
+    from ltm_sklearn.cli._stream_file import StreamOptions, read_stream
+    from ltm_sklearn.engine import _compiled_round as _one_row
     from ltm_sklearn.evaluation import _sequences, oracles
     from ltm_sklearn.experts import FixedShare, LongTermMemory, MixingPastPosteriors, ShareTheta
     from ltm_sklearn.experts import _base as experts_base
+    from ltm_sklearn.forecasting import _series_state as _cells
     from ltm_sklearn.persistence import load, save
     from ltm_sklearn.persistence._archive import as_json, packed, unpacked
+    from ltm_sklearn.recording._log_reader import read_log
     from ltm_sklearn.river import LongTermMemoryRegressor as RiverRegressor
     from ltm_sklearn.streams import Batches
 
@@ -211,7 +215,7 @@ def log(data: atheris.FuzzedDataProvider) -> None:
     record += b'"losses": {"a": 0.5}, "at": 1.0, "now": {}}\n'
     head = b'{"log": "ltm_sklearn", "format": 1}\n' + (record if data.ConsumeBool() else b"")
     path = file_of(data, "x.log", head)
-    refused_with(ValueError, lambda: read_log(path).trace())
+    refused_with(ValueError, lambda: read_log(path).run_record())
 
 
 def saved(data: atheris.FuzzedDataProvider) -> None:

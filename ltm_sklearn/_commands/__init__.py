@@ -1,1 +1,0 @@
-"""The command line: demo, evaluate, mixture and watch, one module for each command."""
