@@ -29,7 +29,7 @@ PUBLIC = {
     "ExpertAlgorithm FixedShare Hedge LongTermMemory MLPoly MixingPastPosteriors Prod ShareTheta SimpleReduction "
     "Squint",
     "ltm_sklearn.losses": "Absolute Huber LOSSES LogCosh Percentage Pinball RegressionLoss Squared",
-    "ltm_sklearn.engine._snapshots": "DriftDetector Snapshots",
+    "ltm_sklearn.engine": "DriftDetector Snapshots",
     "ltm_sklearn.persistence": "Checkpoint CheckpointWarning load save",
     "ltm_sklearn.river": "BanditPolicy ExpertPolicy ExpertSelectionClassifier ExpertSelectionRegressor "
     "FromSklearnClassifier FromSklearnRegressor LongTermMemoryClassifier LongTermMemoryForecaster "

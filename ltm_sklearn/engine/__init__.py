@@ -1,5 +1,9 @@
 """One round over models: predict, combine, update, train, snapshot; independent of scikit-learn and River."""
 
+from ._snapshots import DriftDetector, Snapshots
+
+__all__ = ["DriftDetector", "Snapshots"]
+
 # for the other packages
 from ._compiled_round import learn_row as learn_row
 from ._compiled_round import row_of as row_of
@@ -29,4 +33,3 @@ from ._parameters import check_shared_parameters as check_shared_parameters
 from ._parameters import new_engine as new_engine
 from ._round import FailureReport as FailureReport
 from ._round import Issued as Issued
-from ._snapshots import Snapshots as Snapshots
