@@ -19,46 +19,7 @@ def sparse_losses(n_rounds, n_arms, seed=0):
     return losses
 
 
-# To the letter ------------------------------------------------------------------------------------------------------
-
-
-def test_algorithm_3_written_out():
-    """The pseudocode, line by line, with the steps solved on grids and by bisection instead of Newton."""
-    n_arms, eta, gamma, delta = 3, 0.05, 2.0, 0.1
-    bandit = SparseLongTermMemory(constants="free", rate=eta, barrier=gamma, floor=delta, random_state=0)
-    bandit.draw(n_arms)
-    rng = np.random.default_rng(5)
-    w, z, total = np.full(n_arms, 1 / n_arms), np.ones(n_arms), np.zeros(n_arms)
-    for t in range(60):
-        p = z * w / (z * w).sum()
-        p_tilde = (1 - eta) * p + eta / n_arms
-        assert np.abs(bandit.probabilities - p_tilde).max() <= 1e-9
-        arm, loss = t // 20, float(rng.choice([-1.0, 0.6]))
-        estimate = np.where(np.arange(n_arms) == arm, loss / p_tilde, 0.0)
-        r = p @ estimate - estimate
-        total += -z * r - eta * z * estimate**2
-        w = bisected(total, eta, gamma)
-        z = np.array([min(max(1 / x, delta), 1.0) if (x := 1 / z[i] - eta * r[i]) > 0 else 1.0 for i in range(n_arms)])
-        bandit.update(arm, loss, probability=p_tilde[arm])
-    assert z.min() < 0.9  # it has seen something
-
-
-def bisected(losses, eta, gamma):
-    """argmin w·C + ψ(w) over the simplex, by two nested bisections."""
-
-    def coordinate(slope):
-        low, high = 1e-9, 1.0
-        for _ in range(60):
-            middle = (low + high) / 2
-            low, high = (middle, high) if (np.log(middle) + 1) / eta - gamma / middle < slope else (low, middle)
-        return low
-
-    low, high = -1e7, 1e7
-    for _ in range(90):
-        middle = (low + high) / 2
-        weights = np.array([coordinate(middle - loss) for loss in losses])
-        low, high = (middle, high) if weights.sum() < 1 else (low, middle)
-    return weights
+# Constants ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
