@@ -259,7 +259,7 @@ CAPTIONS = {
         "Leading expert over time",
         "A row for each expert that ever had the largest weight, in the order of their first lead. forest@1200 is a "
         "snapshot: the forest after 1,200 rows, not trained since. An expert with several bars returned to the lead. "
-        "Experts called @restarted are restarted after each snapshot; @stack is the stacker. At the right: the share of "
+        "Experts called @restarted begin anew after each snapshot; @stack is the stacker. At the right: the share of "
         "all rows, and the number of separate leads.",
     ),
     "weights": (
