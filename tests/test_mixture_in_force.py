@@ -17,6 +17,8 @@ from ltm_sklearn.experts import BOA, FixedShare
 from ltm_sklearn.losses import Huber
 from ltm_sklearn.persistence import load
 
+pytestmark = pytest.mark.fast_cases(2)
+
 N_ROWS = 120
 HALF = N_ROWS // 2
 X, y = returning(N_ROWS, length=40)
