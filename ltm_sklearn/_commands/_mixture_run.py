@@ -16,8 +16,7 @@ from ..ensemble import ExpertMixture
 from ..ensemble._summary import MixtureSummary
 from ..evaluation._resuming import checksum
 from ..experts._validation import Floats
-from ..persistence import Checkpoint
-from ..persistence._setting import setting_of
+from ..persistence import Checkpoint, describe_parameters
 from ..streams._batches import import_extra
 from ._forecast_file import ForecastFile
 
@@ -52,7 +51,7 @@ def run_mixture(
     series = None if file.series is None else file.series[file.known]
     start, is_saved = 0, True
     if checkpoint is not None:
-        mixture, start = checkpoint._resume(mixture, setting_of(mixture, "mixture") | _contents(file))
+        mixture, start = checkpoint.resume(mixture, describe_parameters(mixture, "mixture") | _contents(file))
         if start:
             print(f"mixture: resumed at row {start}", file=sys.stderr)
     for stop in _stops(len(y), blocks, series):

@@ -1,0 +1,68 @@
+"""Classes and functions of this package by name, for files that hold objects of them."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import suppress
+from functools import cache
+from importlib import import_module
+from pkgutil import walk_packages
+from types import FunctionType
+from typing import Any
+
+from ._archive import BadFileError
+
+PACKAGE = __name__.partition(".")[0]
+_HEAP_TYPE = 1 << 9  #: flag of a class that a ``class`` statement has made, not C
+
+
+def is_own(thing: Any) -> bool:
+    """Return whether a class or function is defined in this package, and found there by its name."""
+    module = getattr(thing, "__module__", None)
+    if not isinstance(module, str) or module.partition(".")[0] != PACKAGE:
+        return False
+    return _at(sys.modules.get(module), thing.__qualname__) is thing
+
+
+@cache
+def has_plain_state(kind: type) -> bool:
+    """Return whether ``__getstate__`` has all of an object: no part of it is a builtin container or compiled."""
+    return all(base is object or base.__flags__ & _HEAP_TYPE for base in kind.__mro__)
+
+
+def name_of(thing: type | FunctionType) -> str:
+    """Return the name under which :func:`find_own` finds a class or function."""
+    return f"{thing.__module__}:{thing.__qualname__}"
+
+
+def find_own(name: str) -> Any:
+    """Return a class or function of this package by the name that a file has for it.
+
+    Modules may have moved since the file was written: what is not in its module is looked for in all of them.
+    """
+    module, _, path = name.partition(":")
+    with suppress(ImportError):
+        found = _at(import_module(module), path) if module.partition(".")[0] == PACKAGE else None
+        if found is not None and is_own(found):
+            return found
+    everywhere = {id(found): found for each in _modules() if is_own(found := _at(each, path))}
+    if len(everywhere) != 1:
+        raise BadFileError(f"it has an object of {name!r}, which this version of ltm_sklearn does not know")
+    return everywhere.popitem()[1]
+
+
+def _at(module: Any, path: str) -> Any:
+    thing = module
+    for part in path.split("."):
+        thing = getattr(thing, part, None)
+    return thing
+
+
+def _modules() -> list[Any]:
+    """Import and return all modules of this package whose dependencies are installed."""
+    found = []
+    for module in walk_packages(sys.modules[PACKAGE].__path__, f"{PACKAGE}."):
+        with suppress(ImportError):
+            if not module.name.endswith("__main__"):
+                found.append(import_module(module.name))
+    return found
