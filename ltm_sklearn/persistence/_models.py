@@ -10,42 +10,32 @@ from typing import Any
 
 import numpy as np
 
-from ._archive import BadFileError, DamagedFileError
+from ._archive import BadFileError
 from ._own_classes import find_own
 
-#: What scikit-learn's estimators have in them, beyond what skops trusts by itself. None of it reads files or unpickles.
+#: What scikit-learn's estimators have in them beyond what skops trusts by itself. None of it reads files or unpickles.
 TRUSTED = {
-    "numpy.dtype",
-    "numpy.mean",
-    "scipy._lib.array_api_compat.numpy._aliases.asarray",
-    "scipy.interpolate._bsplines.BSpline",
-    *(f"scipy.sparse._{kind}.{kind}_{what}" for kind in ("csc", "csr") for what in ("array", "matrix")),
-    "sklearn._loss.loss.HalfTweedieLossIdentity",
-    "sklearn.calibration._CalibratedClassifier",
-    "sklearn.calibration._SigmoidCalibration",
-    "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
-    "sklearn.feature_selection._mutual_info.mutual_info_classif",
-    "sklearn.feature_selection._mutual_info.mutual_info_regression",
-    "sklearn.feature_selection._univariate_selection.chi2",
-    "sklearn.feature_selection._univariate_selection.f_classif",
-    "sklearn.feature_selection._univariate_selection.f_regression",
-    "sklearn.gaussian_process._gpc._BinaryGaussianProcessClassifierLaplace",
-    *(
-        f"sklearn.gaussian_process.kernels.{name}"
-        for name in (
-            "CompoundKernel ConstantKernel DotProduct ExpSineSquared Exponentiation Hyperparameter Matern Product RBF "
-            "RationalQuadratic Sum WhiteKernel"
-        ).split()
-    ),
-    "sklearn.metrics._dist_metrics.EuclideanDistance64",
-    "sklearn.multiclass._ConstantPredictor",
-    "sklearn.neighbors._ball_tree.BallTree",
-    "sklearn.neighbors._kd_tree.KDTree",
-    "sklearn.neural_network._stochastic_optimizers.AdamOptimizer",
-    "sklearn.neural_network._stochastic_optimizers.SGDOptimizer",
-    "sklearn.tree._tree.Tree",
-    "sklearn.utils._metadata_requests.MetadataRequest",
-    "sklearn.utils._metadata_requests.MethodMetadataRequest",
+    *("numpy.dtype", "numpy.mean", "scipy._lib.array_api_compat.numpy._aliases.asarray"),
+    *("scipy.interpolate._bsplines.BSpline", "scipy.sparse._csc.csc_array", "scipy.sparse._csc.csc_matrix"),
+    *("scipy.sparse._csr.csr_array", "scipy.sparse._csr.csr_matrix"),
+}
+TRUSTED |= {
+    f"sklearn.{name}"
+    for name in """
+        _loss.loss.HalfTweedieLossIdentity calibration._CalibratedClassifier calibration._SigmoidCalibration
+        ensemble._hist_gradient_boosting.predictor.TreePredictor feature_selection._mutual_info.mutual_info_classif
+        feature_selection._mutual_info.mutual_info_regression feature_selection._univariate_selection.chi2
+        feature_selection._univariate_selection.f_classif feature_selection._univariate_selection.f_regression
+        gaussian_process._gpc._BinaryGaussianProcessClassifierLaplace gaussian_process.kernels.CompoundKernel
+        gaussian_process.kernels.ConstantKernel gaussian_process.kernels.DotProduct
+        gaussian_process.kernels.ExpSineSquared gaussian_process.kernels.Exponentiation
+        gaussian_process.kernels.Hyperparameter gaussian_process.kernels.Matern gaussian_process.kernels.Product
+        gaussian_process.kernels.RBF gaussian_process.kernels.RationalQuadratic gaussian_process.kernels.Sum
+        gaussian_process.kernels.WhiteKernel metrics._dist_metrics.EuclideanDistance64 multiclass._ConstantPredictor
+        neighbors._ball_tree.BallTree neighbors._kd_tree.KDTree neural_network._stochastic_optimizers.AdamOptimizer
+        neural_network._stochastic_optimizers.SGDOptimizer tree._tree.Tree
+        utils._metadata_requests.MetadataRequest utils._metadata_requests.MethodMetadataRequest
+    """.split()
 }
 SKOPS, PICKLE = "models.skops", "models.pickle"
 
@@ -87,20 +77,21 @@ class DumpedModels:
 
 
 def load_models(members: dict[str, bytes], places: list[Any], trusted: bool) -> list[Any]:
-    """Return the models; pickles have been found trusted by the caller."""
+    """Return the models. Pickles are loaded: the caller has refused them if the file is not trusted."""
     loaded: dict[str, list[Any]] = {}
     if SKOPS in members:
         io = _skops()
         try:
-            unknown = _untrusted(members[SKOPS])
+            names = io.get_untrusted_types(data=members[SKOPS])
+            unknown = [name for name in names if not _is_trusted(name)]
             if unknown and not trusted:
                 raise BadFileError(
                     f"its models have objects of {', '.join(unknown)}, which may run code. If you trust whoever could "
                     "have written the file, pass trusted=True"
                 )
-            loaded[SKOPS] = io.loads(members[SKOPS], trusted=_untrusted(members[SKOPS], all_types=True))
+            loaded[SKOPS] = io.loads(members[SKOPS], trusted=names)
         except (KeyError, TypeError, AttributeError, ImportError) as error:
-            raise DamagedFileError(f"its models cannot be read by skops ({error!r})") from error
+            raise BadFileError(f"its models cannot be read by skops ({error!r})") from error
     if PICKLE in members:
         try:
             loaded[PICKLE] = pickle.loads(members[PICKLE])
@@ -109,16 +100,12 @@ def load_models(members: dict[str, bytes], places: list[Any], trusted: bool) -> 
     return [loaded[member][number] for member, number in places]
 
 
-def _untrusted(data: bytes, all_types: bool = False) -> list[str]:
-    """Return the types in skops' bytes that need trust."""
-    found = _skops().get_untrusted_types(data=data)
-    return [name for name in found if all_types or not (name in TRUSTED or _is_own_class(name))]
-
-
-def _is_own_class(name: str) -> bool:
-    module, _, qualname = name.rpartition(".")
+def _is_trusted(name: str) -> bool:
+    """Return whether skops may use a type, by its name, without ``trusted=True``."""
+    if name in TRUSTED:
+        return True
     try:
-        return isinstance(find_own(f"{module}:{qualname}"), type)
+        return isinstance(find_own(":".join(name.rsplit(".", 1))), type)
     except BadFileError:
         return False
 
@@ -130,10 +117,9 @@ def _dumped_exactly(models: list[Any]) -> bytes | None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             data: bytes = io.dumps(models)
-            if _untrusted(data):
-                return None
-            restored = io.loads(data, trusted=_untrusted(data, all_types=True))
-            return data if is_same(models, restored) else None
+            names = io.get_untrusted_types(data=data)
+            is_exact = all(map(_is_trusted, names)) and is_same(models, io.loads(data, trusted=names))
+            return data if is_exact else None
     except Exception:  # whatever skops cannot write
         return None
 

@@ -10,6 +10,8 @@ from pkgutil import walk_packages
 from types import FunctionType
 from typing import Any
 
+from sklearn.base import BaseEstimator
+
 from ._archive import BadFileError
 
 PACKAGE = __name__.partition(".")[0]
@@ -35,20 +37,42 @@ def name_of(thing: type | FunctionType) -> str:
     return f"{thing.__module__}:{thing.__qualname__}"
 
 
+def holds_own(thing: Any) -> bool:
+    """Return whether this is an estimator of scikit-learn with one of this package among its parameters."""
+    if type(thing).__module__.partition(".")[0] != "sklearn" or not isinstance(thing, BaseEstimator):
+        return False
+    return any(is_own(type(value)) for value in thing.get_params().values())
+
+
+def find_class(name: str) -> Any:
+    """Return a class of this package, or an estimator's class of scikit-learn, by its name in a file."""
+    module, _, path = name.partition(":")
+    if module.partition(".")[0] == "sklearn":
+        with suppress(ImportError, TypeError):
+            found = _at(import_module(module), path)
+            if issubclass(found, BaseEstimator):
+                return found
+    found = find_own(name)
+    if not isinstance(found, type):
+        raise BadFileError(f"it has an object of {name!r}, which is no class")
+    return found
+
+
+@cache
 def find_own(name: str) -> Any:
-    """Return a class or function of this package by the name that a file has for it.
+    """Return a class or function of this package by its name in a file.
 
     Modules may have moved since the file was written: what is not in its module is looked for in all of them.
     """
     module, _, path = name.partition(":")
-    with suppress(ImportError):
-        found = _at(import_module(module), path) if module.partition(".")[0] == PACKAGE else None
-        if found is not None and is_own(found):
-            return found
-    everywhere = {id(found): found for each in _modules() if is_own(found := _at(each, path))}
-    if len(everywhere) != 1:
-        raise BadFileError(f"it has an object of {name!r}, which this version of ltm_sklearn does not know")
-    return everywhere.popitem()[1]
+    if module.partition(".")[0] == PACKAGE:
+        with suppress(ImportError):
+            if is_own(found := _at(import_module(module), path)):
+                return found
+        everywhere = {id(found): found for each in _modules() if is_own(found := _at(each, path))}
+        if len(everywhere) == 1:
+            return everywhere.popitem()[1]
+    raise BadFileError(f"it has an object of {name!r}, which this version of ltm_sklearn does not know")
 
 
 def _at(module: Any, path: str) -> Any:

@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-import random
 import zlib
 from collections import deque
 from collections.abc import Mapping
-from datetime import date, time, timedelta, tzinfo
-from decimal import Decimal
-from enum import Enum
-from fractions import Fraction
 from functools import partial
-from pathlib import PurePath
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
+
+from ._archive import to_json
+from ._state import StateWriter
 
 _SHOWN = 3  #: differences that a message names
-_LETTERS = 60  #: of a value that are shown
-
-#: Types whose ``repr`` has all of a value.
-_BY_REPR = (bool, int, float, complex, str, bytes, type(None), range, slice, np.dtype, Enum)
-_BY_REPR += (date, time, timedelta, tzinfo, Decimal, Fraction, PurePath)  # type: ignore[assignment]
+_BY_REPR = (bool, int, float, complex, str, bytes, type(None), range, slice, np.dtype)
 
 
 def describe_parameters(model: Any, name: str = "model") -> dict[str, str]:
@@ -53,9 +45,6 @@ def _described(thing: Any, name: str, above: tuple[int, ...]) -> dict[str, str]:
     kind = f"{type(thing).__module__}.{type(thing).__qualname__}"
     if id(thing) in above:
         return {name: f"{kind} that it is a part of"}
-    content = _content(thing)
-    if content is not None:
-        return {name: f"{kind} {content}"}
     parts: Mapping[Any, Any] = {}
     if isinstance(thing, Mapping | list | tuple | deque):
         parts = thing if isinstance(thing, Mapping) else dict(enumerate(thing))
@@ -66,6 +55,8 @@ def _described(thing: Any, name: str, above: tuple[int, ...]) -> dict[str, str]:
         parts = thing.get_params(deep=False)
     elif hasattr(thing, "_get_params"):  # River's
         parts = thing._get_params()
+    else:
+        kind = f"{kind} {_content(thing) or ''}".rstrip()
     described = {name: kind}
     for part, value in parts.items():
         described |= _described(value, f"{name}.{part}", (*above, id(thing)))
@@ -73,33 +64,14 @@ def _described(thing: Any, name: str, above: tuple[int, ...]) -> dict[str, str]:
 
 
 def _content(thing: Any) -> str | None:
-    """Return what is in an array, set, table or generator as text; None for anything else."""
-    if type(thing).__module__.partition(".")[0] == "pandas":
-        thing = thing.to_numpy() if hasattr(thing, "to_numpy") else repr(thing)
-    if sp.issparse(thing):
-        entries = thing.tocoo()
-        return f"of shape {thing.shape}, {_shortened([each.tolist() for each in (entries.row, entries.col, entries.data)])}"
-    if isinstance(thing, np.ndarray):
-        return f"of {thing.dtype}, shape {thing.shape}, {_shortened(thing.tolist())}"
+    """Return a checksum of an array, a generator of random numbers or another value; None for other objects."""
+    if thing is np.random.mtrand._rand:
+        return "of the process"  # its state differs in the next process
     if isinstance(thing, set | frozenset):
-        return _shortened(sorted(map(repr, thing)))
-    if isinstance(thing, random.Random):
-        return _shortened(thing.getstate())
-    if isinstance(thing, np.random.Generator):
-        return _shortened(thing.bit_generator.state)
-    if isinstance(thing, np.random.RandomState):
-        if thing is np.random.mtrand._rand:  # its state differs in the next process
-            return "of the process"
-        return _shortened([each.tolist() if isinstance(each, np.ndarray) else each for each in thing.get_state()])
-    return thing if isinstance(thing, str) else None
-
-
-def _shortened(content: Any) -> str:
-    """Return the content as text, or the beginning of it and its checksum."""
-    text = repr(content)
-    if len(text) <= _LETTERS:
-        return text
-    return f"{text[:_LETTERS]}..., checksum {zlib.crc32(text.encode(errors='surrogatepass')):08x}"
+        thing = sorted(map(repr, thing))
+    writer = StateWriter()
+    state = to_json([writer.value(thing), writer.nodes])
+    return None if writer.models else f"with checksum {zlib.crc32(writer.arrays.dump(), zlib.crc32(state)):08x}"
 
 
 def differences(now: Mapping[str, str], before: Mapping[str, str]) -> str:

@@ -18,13 +18,13 @@ from functools import partial
 from math import isfinite
 from pathlib import Path
 from types import FunctionType, MethodType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ._archive import BadFileError
 from ._arrays import ArrayReader, ArrayWriter, is_storable
-from ._own_classes import find_own, has_plain_state, is_own, name_of
+from ._own_classes import find_class, find_own, has_plain_state, holds_own, is_own, name_of
 
 #: Classes whose objects are made by a call with the arguments that the function here returns.
 _BY_CALL: dict[type, Callable[[Any], tuple[Any, ...]]] = {
@@ -121,7 +121,7 @@ class StateWriter:
             return ["scalar", self.arrays.add(np.array(thing))]
         if isinstance(thing, np.dtype) and is_storable(thing):
             return ["dtype", thing.str]
-        if is_own(kind) and has_plain_state(kind) and not isinstance(thing, Enum):
+        if has_plain_state(kind) and not isinstance(thing, Enum | type) and (is_own(kind) or holds_own(thing)):
             return self._object(thing)
         with self._made_of_parts(number):
             return self._made(thing, kind)
@@ -132,12 +132,10 @@ class StateWriter:
             self._path[-1] = type(thing).__name__
         state = thing.__getstate__()
         if type(state) is dict and all(type(key) is str for key in state):
-            return [
-                "object",
-                name_of(type(thing)),
-                {name: self.value(value, f".{name}") for name, value in state.items()},
-            ]
-        return ["object", name_of(type(thing)), self.value(state)]
+            content: Any = {name: self.value(value, f".{name}") for name, value in state.items()}
+        else:
+            content = self.value(state)
+        return ["object", name_of(type(thing)), content]
 
     def _made(self, thing: Any, kind: type) -> list[Any]:
         """Return the node of an object that is made in one call of its parts, or of a model."""
@@ -147,8 +145,8 @@ class StateWriter:
             return ["named tuple", name_of(kind), self._values(thing)]
         if is_own(kind) and isinstance(thing, Enum):
             return ["member", name_of(kind), thing.name]
-        if kind is defaultdict and (thing.default_factory is None or self._is_plain_factory(thing.default_factory)):
-            return ["defaultdict", self._items(thing), self.value(thing.default_factory)]
+        if kind is defaultdict:
+            return ["defaultdict", self._items(thing), self.value(thing.default_factory, ".default_factory")]
         if isinstance(thing, type | FunctionType) and is_own(thing):
             return ["named", name_of(thing)]
         if isinstance(thing, type) and _BUILTIN_CLASSES.get(thing.__name__) is thing:
@@ -156,14 +154,13 @@ class StateWriter:
         if kind is MethodType:
             return ["method", self.value(thing.__self__, ".__self__"), thing.__func__.__name__]
         if kind is partial:
-            parts = (thing.func, thing.args, thing.keywords)
-            return ["partial", *(self.value(part, f".{name}") for part, name in zip(parts, _PARTIAL, strict=True))]
+            return ["partial", *(self.value(getattr(thing, name), f".{name}") for name in ("func", "args", "keywords"))]
         if kind in _BY_CALL:
             name = "path" if isinstance(thing, Path) else f"{kind.__module__}.{kind.__name__}"
             return ["call", name, self._values(_BY_CALL[kind](thing))]
         if kind is np.random.Generator and type(thing.bit_generator).__name__ in _BIT_GENERATORS:
             generator = thing.bit_generator
-            return ["generator", type(generator).__name__, self._seed(generator), self.value(generator.state)]
+            return ["generator", type(generator).__name__, self._seed(generator.seed_seq), self.value(generator.state)]
         if kind is np.random.RandomState:
             return ["random state", self.value(thing.get_state(legacy=False))]
         if kind is random.Random:
@@ -171,18 +168,10 @@ class StateWriter:
         self.models.append(("".join(self._path), thing))
         return ["model", len(self.models) - 1]
 
-    def _is_plain_factory(self, factory: Any) -> bool:
-        return isinstance(factory, type) and (is_own(factory) or _BUILTIN_CLASSES.get(factory.__name__) is factory)
-
-    def _seed(self, generator: Any) -> Any:
+    def _seed(self, seed: Any) -> Any:
         """Return what ``Generator.spawn`` needs."""
-        seed = generator.seed_seq
-        if type(seed) is not np.random.SeedSequence:
-            return None
-        return self.value([seed.entropy, seed.spawn_key, seed.pool_size, seed.n_children_spawned])
-
-
-_PARTIAL = ("func", "args", "keywords")
+        is_usual = type(seed) is np.random.SeedSequence
+        return self.value([seed.entropy, seed.spawn_key, seed.pool_size, seed.n_children_spawned]) if is_usual else None
 
 
 class StateReader:
@@ -209,10 +198,10 @@ class StateReader:
         number = value[0]
         if number not in self._made:
             kind, *content = self._nodes[number]
-            if kind in _SHELLS:
-                _SHELLS[kind](self, number, *content)
+            if kind in self._INCOMPLETE:
+                self._INCOMPLETE[kind](self, number, *content)
             else:
-                self._made[number] = _WHOLE[kind](self, *content)
+                self._made[number] = self._COMPLETE[kind](self, *content)
         return self._made[number]
 
     def _values(self, values: list[Any]) -> list[Any]:
@@ -226,19 +215,16 @@ class StateReader:
 
     def _set(self, number: int, values: list[Any]) -> None:
         made = self._made[number] = set()
-        made.update(self._values(values))
+        made |= {*self._values(values)}
 
     def _deque(self, number: int, values: list[Any], maxlen: int | None) -> None:
         made = self._made[number] = deque(maxlen=maxlen)
-        made.extend(self._values(values))
+        made += self._values(values)
 
     def _dict(self, number: int, items: list[Any], made: Any) -> None:
         self._made[number] = made
         for key, value in items:
             made[self.value(key)] = self.value(value)
-
-    def _defaultdict(self, number: int, items: list[Any], factory: Any) -> None:
-        self._dict(number, items, defaultdict(self.value(factory)))
 
     def _objects(self, number: int, values: list[Any], shape: list[int]) -> None:
         made = self._made[number] = np.empty(shape, dtype=object)
@@ -246,96 +232,66 @@ class StateReader:
             made.reshape(-1)[at] = self.value(value)
 
     def _object(self, number: int, name: str, state: Any) -> None:
-        kind = find_own(name)
+        kind = find_class(name)
         made = self._made[number] = object.__new__(kind)
         named = isinstance(state, dict)
         content = {key: self.value(value) for key, value in state.items()} if named else self.value(state)
-        if content is None:
-            return
-        if hasattr(kind, "__setstate__"):
+        if content is not None and hasattr(kind, "__setstate__"):
             made.__setstate__(content)
-            return
-        attributes, slots = content if isinstance(content, tuple) else (content, None)
-        made.__dict__.update(attributes or {})
-        for key, value in (slots or {}).items():
-            object.__setattr__(made, key, value)
+        elif content is not None:
+            attributes, slots = content if isinstance(content, tuple) else (content, None)
+            made.__dict__.update(attributes or {})
+            for key, value in (slots or {}).items():
+                object.__setattr__(made, key, value)
+
+    _INCOMPLETE: ClassVar[dict[str, Callable[..., None]]] = {
+        "list": _list,
+        "set": _set,
+        "deque": _deque,
+        "dict": lambda self, number, items: self._dict(number, items, {}),
+        "OrderedDict": lambda self, number, items: self._dict(number, items, OrderedDict()),
+        "Counter": lambda self, number, items: self._dict(number, items, Counter()),
+        "defaultdict": lambda self, number, items, make: self._dict(number, items, defaultdict(self.value(make))),
+        "objects": _objects,
+        "object": _object,
+    }
 
     # Objects that are made of complete parts -------------------------------------------------------------------------
-
-    def _array(self, where: list[Any]) -> Any:
-        return self._arrays.get(*where)
-
-    def _scalar(self, where: list[Any]) -> Any:
-        return self._arrays.get(*where)[()]
-
-    def _tuple(self, values: list[Any]) -> Any:
-        return tuple(self._values(values))
-
-    def _named_tuple(self, name: str, values: list[Any]) -> Any:
-        return tuple.__new__(find_own(name), self._values(values))
-
-    def _method(self, owner: Any, name: str) -> Any:
-        return getattr(self.value(owner), name)
 
     def _partial(self, function: Any, arguments: Any, keywords: Any) -> Any:
         return partial(self.value(function), *self.value(arguments), **self.value(keywords))
 
-    def _call(self, name: str, arguments: list[Any]) -> Any:
-        return _CALLED[name](*self._values(arguments))
-
     def _generator(self, name: str, seed: Any, state: Any) -> Any:
-        generator = _BIT_GENERATORS[name](0)
+        sequence = 0
         if seed is not None:
-            entropy, key, pool_size, n_children = self.value(seed)
-            sequence = np.random.SeedSequence(
-                entropy, spawn_key=key, pool_size=pool_size, n_children_spawned=n_children
-            )
-            generator = _BIT_GENERATORS[name](sequence)
+            entropy, key, pool, n_children = self.value(seed)
+            sequence = np.random.SeedSequence(entropy, spawn_key=key, pool_size=pool, n_children_spawned=n_children)
+        generator = _BIT_GENERATORS[name](sequence)
         generator.state = self.value(state)
         return np.random.Generator(generator)
 
-    def _random_state(self, state: Any) -> Any:
-        made = np.random.RandomState()
-        made.set_state(self.value(state))
+    def _random(self, make: Callable[[], Any], setter: str, state: Any) -> Any:
+        made = make()
+        getattr(made, setter)(self.value(state))
         return made
 
-    def _random(self, state: Any) -> Any:
-        made = random.Random()
-        made.setstate(self.value(state))
-        return made
-
-    def _model(self, number: int) -> Any:
-        return self._models[number]
-
-
-_SHELLS: dict[str, Callable[..., None]] = {
-    "list": StateReader._list,
-    "set": StateReader._set,
-    "deque": StateReader._deque,
-    "dict": lambda reader, number, items: reader._dict(number, items, {}),
-    "OrderedDict": lambda reader, number, items: reader._dict(number, items, OrderedDict()),
-    "Counter": lambda reader, number, items: reader._dict(number, items, Counter()),
-    "defaultdict": StateReader._defaultdict,
-    "objects": StateReader._objects,
-    "object": StateReader._object,
-}
-_WHOLE: dict[str, Callable[..., Any]] = {
-    "array": StateReader._array,
-    "scalar": StateReader._scalar,
-    "dtype": lambda _, name: np.dtype(name),
-    "tuple": StateReader._tuple,
-    "named tuple": StateReader._named_tuple,
-    "member": lambda _, name, member: find_own(name)[member],
-    "named": lambda _, name: find_own(name),
-    "builtin": lambda _, name: _BUILTIN_CLASSES[name],
-    "method": StateReader._method,
-    "partial": StateReader._partial,
-    "call": StateReader._call,
-    "generator": StateReader._generator,
-    "random state": StateReader._random_state,
-    "random": StateReader._random,
-    "model": StateReader._model,
-}
+    _COMPLETE: ClassVar[dict[str, Callable[..., Any]]] = {
+        "array": lambda self, where: self._arrays.get(*where),
+        "scalar": lambda self, where: self._arrays.get(*where)[()],
+        "dtype": lambda self, name: np.dtype(name),
+        "tuple": lambda self, values: tuple(self._values(values)),
+        "named tuple": lambda self, name, values: tuple.__new__(find_class(name), self._values(values)),
+        "member": lambda self, name, member: find_class(name)[member],
+        "named": lambda self, name: find_own(name),
+        "builtin": lambda self, name: _BUILTIN_CLASSES[name],
+        "method": lambda self, owner, name: getattr(self.value(owner), name),
+        "partial": _partial,
+        "call": lambda self, name, arguments: _CALLED[name](*self._values(arguments)),
+        "generator": _generator,
+        "random state": lambda self, state: self._random(np.random.RandomState, "set_state", state),
+        "random": lambda self, state: self._random(random.Random, "setstate", state),
+        "model": lambda self, number: self._models[number],
+    }
 
 
 def read_state(state: Any, arrays: ArrayReader, models: list[Any]) -> Any:
