@@ -1,6 +1,7 @@
 """Save and load estimators, mixtures, algorithms and bandits exactly; save runs as they go on.
 
-``save`` and ``load`` are for files, ``dumps`` and ``loads`` for bytes. :class:`Checkpoint` saves a run periodically and resumes it after a crash.
+``save`` and ``load`` are for files, ``dumps`` and ``loads`` for bytes. :class:`Checkpoint` saves a run periodically and
+resumes it after a crash.
 """
 
 from ._archive import BadFileError

@@ -1,7 +1,7 @@
 """The archive that a file is: a zip with a manifest, a checksum, and the members.
 
-``manifest.json`` says what the file is and which versions wrote it; ``state.json`` has the objects of this package, ``arrays.npz`` their arrays, and ``models.skops`` and
-``models.pickle`` the models of other libraries.
+``manifest.json`` says what the file is and which versions wrote it; ``state.json`` has the objects of this package,
+``arrays.npz`` their arrays, and ``models.skops`` and ``models.pickle`` the models of other libraries.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Arrays of a file: those of one dtype are one flat array in ``arrays.npz``, since thousands of members would be slow."""
+"""Arrays of a file. Those of one dtype are one flat array in ``arrays.npz``: thousands of members would be slow."""
 
 from __future__ import annotations
 
 import io
 from math import prod
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,9 +31,9 @@ class ArrayWriter:
         if number == len(self._parts):
             self._parts.append([])
             self._sizes.append(0)
-        order = "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"
+        order: Literal["C", "F"] = "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"
         start = self._sizes[number]
-        self._parts[number].append(array.ravel(order=order))  # type: ignore[call-overload]
+        self._parts[number].append(array.ravel(order=order))
         self._sizes[number] += array.size
         return [number, start, list(array.shape), order]
 

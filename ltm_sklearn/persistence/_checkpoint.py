@@ -37,27 +37,31 @@ class Checkpoint:
     Parameters
     ----------
     folder : str or path
-        Folder of the files, which are named ``checkpoint-000000012000.ltm`` after 12,000 rows. It is made if it is missing; the folder above it must exist. Each run
-        needs a folder of its own.
+        Folder of the files, which are named ``checkpoint-000000012000.ltm`` after 12,000 rows. It is made if it is
+        missing; the folder above it must exist. Each run needs a folder of its own.
     every : int or timedelta, optional
-        Rows, or time, between two files. None: a minute, or fifty times as long as the last file took if that is longer, so that files take at most 2 % of the time.
+        Rows, or time, between two files. None: a minute, or fifty times as long as the last file took if that is
+        longer, so that files take at most 2 % of the time.
     keep : int, default=2
         Number of files that are kept. Older ones are deleted after a new one is written.
     trusted : bool, default=False
-        Whether models may be pickled, as :func:`save` does for River's models and all that skops does not restore exactly. Resuming unpickles them, which can run any code: set it if you
-        trust everyone who may write into the folder. If it is False, such a model is an error when the run begins.
+        Whether models may be pickled, as :func:`save` does for River's models and all that skops does not restore
+        exactly. Resuming unpickles them, which can run any code: set it if you trust everyone who may write into the
+        folder. If it is False, such a model is an error when the run begins.
     on_error : {"raise", "warn"}, default="raise"
-        What happens if a file cannot be written in the middle of a run. With "warn" the run goes on, and the next file is tried when it is due. Files that exist stay in both cases. An error at the
-        start is always raised.
+        What happens if a file cannot be written in the middle of a run. With "warn" the run goes on, and the next file
+        is tried when it is due. Files that exist stay in both cases. An error at the start is always raised.
 
     Attributes
     ----------
     n_rows : int
         Number of rows that have been learned.
     extra : dict
-        Values of the user's own that belong to the run, such as a sum of losses. They are saved with each file, and put back by :meth:`resume`.
+        Values of the user's own that belong to the run, such as a sum of losses. They are saved with each file, and put
+        back by :meth:`resume`.
     identity : dict of str to str
-        What must be the same when the run is resumed besides the models' parameters, such as the checksum of an input file.
+        What must be the same when the run is resumed besides the models' parameters, such as the checksum of an input
+        file.
     path : path or None
         The newest file.
 
@@ -117,13 +121,15 @@ class Checkpoint:
     def resume(self, fresh: Any, parameters: Mapping[str, str] | None = None) -> tuple[Any, int]:
         """Load the newest file, or begin a new run if there is none.
 
-        A file that is damaged is renamed with a warning, and the one before it is used. A file of another model, or of the same one with other parameters, is an error.
+        A file that is damaged is renamed with a warning, and the one before it is used. A file of another model, or of
+        the same one with other parameters, is an error.
 
         Parameters
         ----------
         fresh : model
-            What a new run begins with: an estimator of scikit-learn's or River's kind, a mixture, an algorithm, a bandit, or a dictionary of several. It is saved at once, so
-            that a model that cannot be saved is an error before hours are spent.
+            What a new run begins with: an estimator of scikit-learn's or River's kind, a mixture, an algorithm, a
+            bandit, or a dictionary of several. It is saved at once, so that a model that cannot be saved is an error
+            before hours are spent.
         parameters : mapping of str to str, optional
             Text that must be the same when the run is resumed. None: :func:`describe_parameters` of ``fresh``.
 

@@ -24,7 +24,8 @@ _COMPARED = ("ltm_sklearn", "scikit-learn", "river")
 def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     """Write an estimator, mixture, algorithm or bandit to a file, fitted or not, at any moment of a stream.
 
-    What :func:`load` returns goes on to the same numbers, to the last digit. The write is atomic: if the process or the machine stops, the file is the old one or the new one.
+    What :func:`load` returns goes on to the same numbers, to the last digit. The write is atomic: if the process or the
+    machine stops, the file is the old one or the new one.
 
     Parameters
     ----------
@@ -48,8 +49,9 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
 
     Notes
     -----
-    Objects of this package are written as JSON and arrays. Models of scikit-learn are written by skops if the copy that it restores is exactly the same. Other models,
-    all of River's among them, are pickled, and :func:`load` asks for ``trusted=True``.
+    Objects of this package are written as JSON and arrays. Models of scikit-learn are written by skops if the copy that
+    it restores is exactly the same. Other models, all of River's among them, are pickled, and :func:`load` asks for
+    ``trusted=True``.
 
     Examples
     --------
@@ -69,8 +71,8 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
 def load(path: str | os.PathLike[str], trusted: bool = False) -> Any:
     """Read a file that :func:`save` has written.
 
-    Load only files of people you trust. Without ``trusted``, nothing is unpickled; but a crafted file may still fill the memory, crash the process, or hold a model that predicts
-    nonsense.
+    Load only files of people you trust. Without ``trusted``, nothing is unpickled; but a crafted file may still fill
+    the memory, crash the process, or hold a model that predicts nonsense.
 
     Parameters
     ----------
@@ -85,7 +87,8 @@ def load(path: str | os.PathLike[str], trusted: bool = False) -> Any:
     Raises
     ------
     BadFileError
-        A ValueError: the file is damaged, of another kind, of another format, or has pickled models and ``trusted`` is False. The message says which.
+        A ValueError: the file is damaged, of another kind, of another format, or has pickled models and ``trusted`` is
+        False. The message says which.
 
     Warns
     -----

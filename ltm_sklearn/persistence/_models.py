@@ -19,24 +19,21 @@ TRUSTED = {
     *("scipy.interpolate._bsplines.BSpline", "scipy.sparse._csc.csc_array", "scipy.sparse._csc.csc_matrix"),
     *("scipy.sparse._csr.csr_array", "scipy.sparse._csr.csr_matrix"),
 }
-TRUSTED |= {
-    f"sklearn.{name}"
-    for name in """
-        _loss.loss.HalfTweedieLossIdentity calibration._CalibratedClassifier calibration._SigmoidCalibration
-        ensemble._hist_gradient_boosting.predictor.TreePredictor feature_selection._mutual_info.mutual_info_classif
-        feature_selection._mutual_info.mutual_info_regression feature_selection._univariate_selection.chi2
-        feature_selection._univariate_selection.f_classif feature_selection._univariate_selection.f_regression
-        gaussian_process._gpc._BinaryGaussianProcessClassifierLaplace gaussian_process.kernels.CompoundKernel
-        gaussian_process.kernels.ConstantKernel gaussian_process.kernels.DotProduct
-        gaussian_process.kernels.ExpSineSquared gaussian_process.kernels.Exponentiation
-        gaussian_process.kernels.Hyperparameter gaussian_process.kernels.Matern gaussian_process.kernels.Product
-        gaussian_process.kernels.RBF gaussian_process.kernels.RationalQuadratic gaussian_process.kernels.Sum
-        gaussian_process.kernels.WhiteKernel metrics._dist_metrics.EuclideanDistance64 multiclass._ConstantPredictor
-        neighbors._ball_tree.BallTree neighbors._kd_tree.KDTree neural_network._stochastic_optimizers.AdamOptimizer
-        neural_network._stochastic_optimizers.SGDOptimizer tree._tree.Tree
-        utils._metadata_requests.MetadataRequest utils._metadata_requests.MethodMetadataRequest
-    """.split()
-}
+_OF_SKLEARN = """
+    _loss.loss.HalfTweedieLossIdentity calibration._CalibratedClassifier calibration._SigmoidCalibration
+    ensemble._hist_gradient_boosting.predictor.TreePredictor feature_selection._mutual_info.mutual_info_classif
+    feature_selection._mutual_info.mutual_info_regression feature_selection._univariate_selection.chi2
+    feature_selection._univariate_selection.f_classif feature_selection._univariate_selection.f_regression
+    gaussian_process._gpc._BinaryGaussianProcessClassifierLaplace gaussian_process.kernels.CompoundKernel
+    gaussian_process.kernels.ConstantKernel gaussian_process.kernels.DotProduct gaussian_process.kernels.ExpSineSquared
+    gaussian_process.kernels.Exponentiation gaussian_process.kernels.Hyperparameter gaussian_process.kernels.Matern
+    gaussian_process.kernels.Product gaussian_process.kernels.RBF gaussian_process.kernels.RationalQuadratic
+    gaussian_process.kernels.Sum gaussian_process.kernels.WhiteKernel metrics._dist_metrics.EuclideanDistance64
+    multiclass._ConstantPredictor neighbors._ball_tree.BallTree neighbors._kd_tree.KDTree
+    neural_network._stochastic_optimizers.AdamOptimizer neural_network._stochastic_optimizers.SGDOptimizer
+    tree._tree.Tree utils._metadata_requests.MetadataRequest utils._metadata_requests.MethodMetadataRequest
+"""
+TRUSTED |= {f"sklearn.{name}" for name in _OF_SKLEARN.split()}
 SKOPS, PICKLE = "models.skops", "models.pickle"
 
 
@@ -155,25 +152,29 @@ def _skops() -> Any:
 # Comparison -----------------------------------------------------------------------------------------------------------
 
 _IMMUTABLE = (bool, int, str, bytes, complex, type(None), float)
+_UNCHANGED = (tuple, np.generic, np.dtype)  #: objects of these may be two instead of one
 
 
 def is_same(one: Any, other: Any) -> bool:
     """Return whether a copy is exact: types, numbers to the last bit, order, and which parts are the same object."""
     left = [(one, other)]
-    partner: dict[int, Any] = {}
+    partner: dict[int, Any] = {}  #: by the id of an object
+    original: dict[int, Any] = {}  #: by the id of its copy
     alive = []  #: so that no object gets the id of another one
     while left:
         one, other = left.pop()
         if type(one) is not type(other):
             return False
         if isinstance(one, _IMMUTABLE):
-            if one != other and one == one or repr(one) != repr(other):  # the sign of zero is in the words only
+            if repr(one) != repr(other):  # which has the sign of zero, and NaN is the same
                 return False
             continue
         if id(one) in partner:
-            if partner[id(one)] is not other and not isinstance(one, tuple | np.generic | np.dtype):
+            if partner[id(one)] is not other and not isinstance(one, _UNCHANGED):
                 return False
             continue
+        if original.setdefault(id(other), one) is not one and not isinstance(one, _UNCHANGED):
+            return False
         partner[id(one)] = other
         alive += [one, other]
         parts = _parts(one), _parts(other)
@@ -204,6 +205,8 @@ def _parts(thing: Any) -> list[Any] | None:
         return [repr(thing.dtype), thing.tobytes()]
     if isinstance(thing, np.dtype):
         return [repr(thing)]
+    if kind is np.random.RandomState:
+        return [thing.get_state(legacy=False)]
     try:
         reduced = thing.__reduce_ex__(4)
     except Exception:

@@ -26,7 +26,6 @@ def is_own(thing: Any) -> bool:
     return _at(sys.modules.get(module), thing.__qualname__) is thing
 
 
-@cache
 def has_plain_state(kind: type) -> bool:
     """Return whether ``__getstate__`` has all of an object: no part of it is a builtin container or compiled."""
     return all(base is object or base.__flags__ & _HEAP_TYPE for base in kind.__mro__)

@@ -23,8 +23,8 @@ def describe_parameters(model: Any, name: str = "model") -> dict[str, str]:
     Parameters
     ----------
     model : object
-        A model of scikit-learn's or River's kind, or several in a list or dictionary. Arrays and generators of random numbers are described by their content, other
-        objects without parameters by their class.
+        A model of scikit-learn's or River's kind, or several in a list or dictionary. Arrays and generators of random
+        numbers are described by their content, other objects without parameters by their class.
     name : str, default="model"
         The first part of each path.
 

@@ -1,7 +1,8 @@
 """State of this package's objects as plain JSON and arrays, and back.
 
-Each container, array and object is a node: a list of its kind and its content. Nodes refer to each other by number, so that an object with several references stays one object. None,
-booleans, strings and finite numbers stand where they are used. Objects of other libraries become nodes of kind "model", which :mod:`._models` writes.
+Each container, array and object is a node: a list of its kind and its content. Nodes refer to each other by number, so
+that an object with several references stays one object. None, booleans, strings and finite numbers stand where they are
+used. Objects of other libraries become nodes of kind "model", which :mod:`._models` writes.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ _BY_CALL: dict[type, Callable[[Any], tuple[Any, ...]]] = {
 }
 _CALLED: dict[str, Callable[..., Any]] = {f"{kind.__module__}.{kind.__name__}": kind for kind in _BY_CALL}
 _CALLED |= {"path": Path, "builtins.bytes": lambda array: array.tobytes()}
-_BUILTIN_CLASSES = {kind.__name__: kind for kind in (bool, int, float, str, list, dict, set, tuple)}
+_BUILTIN_CLASSES: dict[str, Any] = {kind.__name__: kind for kind in (bool, int, float, str, list, dict, set, tuple)}
 _BIT_GENERATORS = {
     kind.__name__: kind
     for kind in (np.random.PCG64, np.random.PCG64DXSM, np.random.MT19937, np.random.Philox, np.random.SFC64)
@@ -149,7 +150,7 @@ class StateWriter:
             return ["defaultdict", self._items(thing), self.value(thing.default_factory, ".default_factory")]
         if isinstance(thing, type | FunctionType) and is_own(thing):
             return ["named", name_of(thing)]
-        if isinstance(thing, type) and _BUILTIN_CLASSES.get(thing.__name__) is thing:
+        if isinstance(thing, type) and thing in _BUILTIN_CLASSES.values():
             return ["builtin", thing.__name__]
         if kind is MethodType:
             return ["method", self.value(thing.__self__, ".__self__"), thing.__func__.__name__]
@@ -262,7 +263,7 @@ class StateReader:
         return partial(self.value(function), *self.value(arguments), **self.value(keywords))
 
     def _generator(self, name: str, seed: Any, state: Any) -> Any:
-        sequence = 0
+        sequence: Any = 0
         if seed is not None:
             entropy, key, pool, n_children = self.value(seed)
             sequence = np.random.SeedSequence(entropy, spawn_key=key, pool_size=pool, n_children_spawned=n_children)
