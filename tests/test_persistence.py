@@ -13,6 +13,7 @@ from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from random import Random
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pytest
@@ -36,11 +37,12 @@ from ltm_sklearn.experts import Hedge
 from ltm_sklearn.persistence import BadFileError, _archive, _files, _writing, dumps, load, loads, save
 from ltm_sklearn.persistence._models import is_same
 
+pd = pytest.importorskip("pandas")
 pytest.importorskip("skops")
 pytest.importorskip("river")
 
-from river import naive_bayes, tree  # noqa: E402
-from river_runs import RUNS as RIVER_RUNS  # noqa: E402
+from river import naive_bayes, tree
+from river_runs import RUNS as RIVER_RUNS
 
 ALL_RUNS = {**RUNS, **RIVER_RUNS}
 HALF = N_ROWS // 2
@@ -118,8 +120,11 @@ VALUES = [
     defaultdict(list, a=[1]),
     dt.datetime(2024, 10, 27, 2, 30, fold=1),
     dt.datetime(2024, 1, 1, tzinfo=dt.timezone(dt.timedelta(hours=2), "two")),
+    dt.datetime(2024, 7, 1, tzinfo=ZoneInfo("Europe/Berlin")),
     dt.date(2024, 2, 29),
     dt.timedelta(1, 2, 3),
+    pd.Timestamp("2024-01-01 10:11:12.123456789"),
+    pd.Timestamp("2024-07-01 10:00", tz="Europe/Berlin"),
     Decimal("0.10"),
     Path("a/b"),
     np.float32(0.1),
@@ -241,7 +246,7 @@ def test_models_of_scikit_learn_are_loaded_without_pickle(estimator):
 
 def test_a_model_that_skops_would_change_is_pickled():
     model = SGDClassifier(class_weight={False: 1.0, True: 2.0}, random_state=0).fit(X, LABELS)
-    with pytest.raises(ValueError, match="only be pickled.*SGDClassifier"):
+    with pytest.raises(ValueError, match=r"only be pickled.*SGDClassifier"):
         dumps(model, allow_pickle=False)
     assert loads(dumps(model), trusted=True).class_weight == model.class_weight
 

@@ -214,11 +214,13 @@ def needs_pickle(mixture: ExpertMixture) -> bool:
 def check_own(mixture: ExpertMixture) -> None:
     """That what is the caller's own can be written and read again by all: what is learned would else be lost."""
     for which, given in {"algorithm": mixture.algorithm, "loss": mixture.loss}.items():
-        thing = given
-        while isinstance(thing, partial):
-            thing = thing.func
-        if (thing if hasattr(thing, "__qualname__") else type(thing)).__module__ == "__main__":
-            raise ValueError(_OF_MAIN.format(f"{which}={given!r}"))
+        left = [given]
+        while left:
+            thing = left.pop()
+            if isinstance(thing, partial):
+                left += [thing.func, *thing.args, *thing.keywords.values()]
+            elif (thing if hasattr(thing, "__qualname__") else type(thing)).__module__ == "__main__":
+                raise ValueError(_OF_MAIN.format(f"{which}={given!r}"))
     try:
         loads(dumps(clone(mixture)), trusted=True)
     except ValueError as error:

@@ -125,8 +125,8 @@ def dumps(estimator: Any, *, allow_pickle: bool = True) -> bytes:
     models = DumpedModels(writer.models)
     if models.pickled and not allow_pickle:
         raise ValueError(
-            f"these objects can only be pickled, which trusted=True allows: {_listed(models.pickled)}. A pickle can run "
-            "any code when it is loaded"
+            f"these objects can only be pickled, which trusted=True allows: {_listed(models.pickled)}. A pickle can "
+            "run any code when it is loaded"
         )
     manifest = {
         "class": f"{type(estimator).__module__}.{type(estimator).__qualname__}",

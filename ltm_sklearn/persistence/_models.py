@@ -31,7 +31,7 @@ _OF_SKLEARN = """
     gaussian_process.kernels.Sum gaussian_process.kernels.WhiteKernel metrics._dist_metrics.EuclideanDistance64
     multiclass._ConstantPredictor neighbors._ball_tree.BallTree neighbors._kd_tree.KDTree
     neural_network._stochastic_optimizers.AdamOptimizer neural_network._stochastic_optimizers.SGDOptimizer
-    tree._tree.Tree utils._metadata_requests.MetadataRequest utils._metadata_requests.MethodMetadataRequest
+    tree._tree.Tree
 """
 TRUSTED |= {f"sklearn.{name}" for name in _OF_SKLEARN.split()}
 SKOPS, PICKLE = "models.skops", "models.pickle"

@@ -11,6 +11,7 @@ from types import FunctionType
 from typing import Any
 
 from sklearn.base import BaseEstimator
+from sklearn.utils._metadata_requests import MetadataRequest, MethodMetadataRequest
 
 from ._archive import BadFileError
 
@@ -36,20 +37,29 @@ def name_of(thing: type | FunctionType) -> str:
     return f"{thing.__module__}:{thing.__qualname__}"
 
 
-def holds_own(thing: Any) -> bool:
-    """Return whether this is an estimator of scikit-learn with one of this package among its parameters."""
-    if type(thing).__module__.partition(".")[0] != "sklearn" or not isinstance(thing, BaseEstimator):
+def is_taken_apart(thing: Any) -> bool:
+    """Return whether an object of scikit-learn is written as this package's objects are.
+
+    These are estimators with one of this package among their parameters, and, since they refer to each other, which
+    skops cannot write, estimators that request metadata and their requests.
+    """
+    if not _is_of_sklearn(type(thing)):
         return False
-    return any(is_own(type(value)) for value in thing.get_params().values())
+    is_estimator = isinstance(thing, BaseEstimator) and not hasattr(thing, "_metadata_request")
+    return not is_estimator or any(is_own(type(value)) for value in thing.get_params().values())
+
+
+def _is_of_sklearn(kind: Any) -> bool:
+    in_sklearn = isinstance(kind, type) and kind.__module__.partition(".")[0] == "sklearn"
+    return in_sklearn and issubclass(kind, BaseEstimator | MetadataRequest | MethodMetadataRequest)
 
 
 def find_class(name: str) -> Any:
-    """Return a class of this package, or an estimator's class of scikit-learn, by its name in a file."""
+    """Return a class of this package, or one of scikit-learn that is written likewise, by its name in a file."""
     module, _, path = name.partition(":")
     if module.partition(".")[0] == "sklearn":
-        with suppress(ImportError, TypeError):
-            found = _at(import_module(module), path)
-            if issubclass(found, BaseEstimator):
+        with suppress(ImportError):
+            if _is_of_sklearn(found := _at(import_module(module), path)):
                 return found
     found = find_own(name)
     if not isinstance(found, type):

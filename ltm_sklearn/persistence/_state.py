@@ -16,16 +16,18 @@ from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
 from functools import partial
+from importlib import import_module
 from math import isfinite
 from pathlib import Path
 from types import FunctionType, MethodType
 from typing import Any, ClassVar
+from zoneinfo import ZoneInfo
 
 import numpy as np
 
 from ._archive import BadFileError
 from ._arrays import ArrayReader, ArrayWriter, is_storable
-from ._own_classes import find_class, find_own, has_plain_state, holds_own, is_own, name_of
+from ._own_classes import find_class, find_own, has_plain_state, is_own, is_taken_apart, name_of
 
 #: Classes whose objects are made by a call with the arguments that the function here returns.
 _BY_CALL: dict[type, Callable[[Any], tuple[Any, ...]]] = {
@@ -39,6 +41,7 @@ _BY_CALL: dict[type, Callable[[Any], tuple[Any, ...]]] = {
     timezone: lambda z: z.__getinitargs__(),
     Decimal: lambda d: (str(d),),
     Fraction: lambda f: (f.numerator, f.denominator),
+    ZoneInfo: lambda z: (z.key,),
     type(Path()): lambda p: (str(p),),
     bytes: lambda b: (np.frombuffer(b, np.uint8),),
     bytearray: lambda b: (np.frombuffer(b, np.uint8).copy(),),
@@ -122,7 +125,7 @@ class StateWriter:
             return ["scalar", self.arrays.add(np.array(thing))]
         if isinstance(thing, np.dtype) and is_storable(thing):
             return ["dtype", thing.str]
-        if has_plain_state(kind) and not isinstance(thing, Enum | type) and (is_own(kind) or holds_own(thing)):
+        if has_plain_state(kind) and not isinstance(thing, Enum | type) and (is_own(kind) or is_taken_apart(thing)):
             return self._object(thing)
         with self._made_of_parts(number):
             return self._made(thing, kind)
@@ -159,6 +162,8 @@ class StateWriter:
         if kind in _BY_CALL:
             name = "path" if isinstance(thing, Path) else f"{kind.__module__}.{kind.__name__}"
             return ["call", name, self._values(_BY_CALL[kind](thing))]
+        if kind.__name__ == "Timestamp" and kind.__module__.partition(".")[0] == "pandas":  # as labels of blocks are
+            return ["timestamp", self.value(thing.asm8), self.value(thing.tz, ".tz")]
         if kind is np.random.Generator and type(thing.bit_generator).__name__ in _BIT_GENERATORS:
             generator = thing.bit_generator
             return ["generator", type(generator).__name__, self._seed(generator.seed_seq), self.value(generator.state)]
@@ -262,6 +267,10 @@ class StateReader:
     def _partial(self, function: Any, arguments: Any, keywords: Any) -> Any:
         return partial(self.value(function), *self.value(arguments), **self.value(keywords))
 
+    def _timestamp(self, moment: Any, zone: Any) -> Any:
+        timestamp = import_module("pandas").Timestamp(self.value(moment))
+        return timestamp if zone is None else timestamp.tz_localize("UTC").tz_convert(self.value(zone))
+
     def _generator(self, name: str, seed: Any, state: Any) -> Any:
         sequence: Any = 0
         if seed is not None:
@@ -288,6 +297,7 @@ class StateReader:
         "method": lambda self, owner, name: getattr(self.value(owner), name),
         "partial": _partial,
         "call": lambda self, name, arguments: _CALLED[name](*self._values(arguments)),
+        "timestamp": _timestamp,
         "generator": _generator,
         "random state": lambda self, state: self._random(np.random.RandomState, "set_state", state),
         "random": lambda self, state: self._random(random.Random, "setstate", state),
