@@ -16,7 +16,10 @@ from random import Random
 from zoneinfo import ZoneInfo
 
 import numpy as np
+import pandas as pd
 import pytest
+from river import naive_bayes, tree
+from river_runs import RUNS as RIVER_RUNS
 from runs import LABELS, N_ROWS, RUNS, X, played
 from sklearn import config_context
 from sklearn.calibration import CalibratedClassifierCV
@@ -37,12 +40,7 @@ from ltm_sklearn.experts import Hedge
 from ltm_sklearn.persistence import BadFileError, _archive, _files, _writing, dumps, load, loads, save
 from ltm_sklearn.persistence._models import is_same
 
-pd = pytest.importorskip("pandas")
 pytest.importorskip("skops")
-pytest.importorskip("river")
-
-from river import naive_bayes, tree
-from river_runs import RUNS as RIVER_RUNS
 
 ALL_RUNS = {**RUNS, **RIVER_RUNS}
 HALF = N_ROWS // 2
