@@ -10,8 +10,8 @@ from sklearn.utils import Bunch
 
 from ._engine import Engine
 from ._history import Record
+from ._locks import lock_of
 from ._trace import Trace, trace_of_history
-from ._turns import turn_of
 from .experts._validation import Floats
 from .losses._names import loss_name
 
@@ -36,7 +36,7 @@ class Shown:
 
     def _read(self, name: str, reader: Callable[[Engine], Value]) -> Value:
         """What a reader finds in the engine, between two rounds."""
-        with turn_of(self):
+        with lock_of(self):
             if not hasattr(self, "_engine"):
                 raise AttributeError(f"{type(self).__name__} has no attribute {name!r} before it is fitted")
             return reader(self._engine)
@@ -79,7 +79,7 @@ class Shown:
     def trace(self) -> Trace:
         """What was recorded, for pictures and for analyses of one's own; needs ``record=``."""
         kind = type(self).__name__
-        with turn_of(self):
+        with lock_of(self):
             if not hasattr(self, "_engine"):
                 raise NotFittedError(f"this {kind} has not been fitted: there is nothing to draw")
             history = self._engine.history

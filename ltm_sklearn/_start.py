@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from threading import TIMEOUT_MAX
 from typing import Any
 
 from sklearn.base import clone
@@ -14,7 +13,7 @@ from ._watcher import check_record, log_file, n_records
 from ._weighting import Weighting, weighting_of
 from .bandits import BanditAlgorithm
 from .experts import ExpertAlgorithm, LongTermMemory
-from .experts._validation import check_count, check_number, check_option
+from .experts._validation import check_count, check_option
 from .losses._classes import ClassScore
 from .losses._names import loss_name
 from .losses._targets import TargetScore
@@ -30,7 +29,6 @@ def check_shared_parameters(ensemble: Any) -> None:
         raise ValueError(f"memory={ensemble.memory!r} is neither 'auto', None nor Snapshots(...)")
     check_option("feedback", ensemble.feedback, ("full", "bandit"))
     check_count("query", ensemble.query)
-    check_number("time_limit", ensemble.time_limit, 0.0, TIMEOUT_MAX, low_open=True)
     if ensemble.feedback == "bandit":
         _check_bandit(ensemble)
     elif ensemble.query != 1:
@@ -94,7 +92,6 @@ def fresh_engine(ensemble: Any, score: ClassScore | TargetScore, each_row: bool,
         None if ensemble.record is None else History(n_records(ensemble.record)),
         seed,
         log_file(ensemble, loss_name(score.loss)),
-        ensemble.time_limit,
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from abc import abstractmethod
 from os import PathLike
 from typing import Any, Self
@@ -24,13 +23,13 @@ from sklearn.utils.validation import (
 )
 
 from .._engine import Engine
+from .._locks import changing, lock_of, locked, shared_state
 from .._models import Expert
 from .._pending import Pending
 from .._round import Issued, Report
 from .._rows import last_rows
 from .._shown import Shown
 from .._start import fresh_engine
-from .._turns import changing, in_turn, lent_state, turn_of
 from .._version import __version__
 from ..bandits import BanditAlgorithm
 from ..experts import ExpertAlgorithm
@@ -81,7 +80,6 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
         on_error: str = "warn",
         max_pending: int = 10_000,
         n_jobs: int | None = None,
-        time_limit: float | None = None,
         random_state: Any = None,
         record: int | str | PathLike[str] | None = None,
         verbose: int = 0,
@@ -98,7 +96,6 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
         self.on_error = on_error
         self.max_pending = max_pending
         self.n_jobs = n_jobs
-        self.time_limit = time_limit
         self.random_state = random_state
         self.record = record
         self.verbose = verbose
@@ -242,8 +239,6 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
     ) -> list[Report]:
         check_jobs(self.n_jobs)  # which holds at once, as verbose does
         engine.watcher.verbose = self.verbose
-        if engine.time_limit is not None:  # those who are late may read them when the caller has others there
-            X, y = copy.deepcopy((X, y))
         with self._trusting(X):
             return engine.learn(read_only(X), read_only(y), targets, weights, models, self.n_jobs, issued)
 
@@ -371,7 +366,7 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
 
         Where none of them has an answer: the most frequent class so far, or the mean of the targets.
         """
-        with turn_of(self):
+        with lock_of(self):
             return self._decision(self._issue(X).mixture)
 
     def transform(self, X: Any) -> Floats:
@@ -390,7 +385,7 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
         said = np.where(issued.awake[:, :, np.newaxis], issued.predictions, np.nan)
         return said.transpose(1, 0, 2).reshape(said.shape[1], -1)
 
-    @in_turn
+    @locked
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Names of the columns that :meth:`transform` returns."""
         check_is_fitted(self)
@@ -426,8 +421,8 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
         return VisualBlock("parallel", estimators, names=names)
 
     def __getstate__(self) -> dict[str, Any]:
-        with turn_of(self):
-            return {**lent_state(self, super().__getstate__()), "_ltm_sklearn_version": __version__}
+        with lock_of(self):
+            return {**shared_state(self, super().__getstate__()), "_ltm_sklearn_version": __version__}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         state = dict(state)
@@ -447,4 +442,4 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
 
 
 # As scikit-learn has made it, which asks for the names of the columns after the rows.
-LongTermMemoryEnsemble.transform = in_turn(LongTermMemoryEnsemble.transform)  # type: ignore[assignment, method-assign]
+LongTermMemoryEnsemble.transform = locked(LongTermMemoryEnsemble.transform)  # type: ignore[assignment, method-assign]

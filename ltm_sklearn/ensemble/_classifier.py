@@ -9,8 +9,8 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import _check_partial_fit_first_call
 from sklearn.utils.validation import column_or_1d
 
+from .._locks import changing, lock_of
 from .._start import averages
-from .._turns import changing, turn_of
 from ..experts._validation import Floats
 from ..losses._classes import ClassScore
 from ._base import LongTermMemoryEnsemble
@@ -65,9 +65,6 @@ class LongTermMemoryClassifier(ClassifierMixin, LongTermMemoryEnsemble):
         Rows that may wait for their targets after :meth:`issue`.
     n_jobs : int, optional
         Experts side by side, through joblib.
-    time_limit : float, optional
-        Seconds that an expert may take for one call. One that takes longer sleeps, with a warning, until its call has
-        ended. The calls run in threads, ``n_jobs`` of them at a time, and learning on copies of the models.
     random_state : int, RandomState or None, default=None
         Seeds the draws, of ``combine="sample"`` and of whom to ask, and the default pool. Experts of your own have
         seeds of their own.
@@ -153,7 +150,7 @@ class LongTermMemoryClassifier(ClassifierMixin, LongTermMemoryEnsemble):
 
     def predict_proba(self, X: Any) -> Floats:
         """Class probabilities, in the order of ``classes_``; where no expert has any, how often each class has come."""
-        with turn_of(self):
+        with lock_of(self):
             return self._probabilities(self._issue(X).mixture)
 
     def issue_proba(self, X: Any, ids: Any) -> Floats:

@@ -15,9 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 from .._cells import may_fail
 from .._council import Council
 from .._events import logger
+from .._locks import changing, lock_of, locked, shared_state
 from .._panel import Issued, Panel, Table
 from .._tape import Tape
-from .._turns import changing, in_turn, lent_state, turn_of
 from .._watcher import Watcher, log_file, n_records
 from ..experts import ExpertAlgorithm
 from ..experts._base import normalise
@@ -312,7 +312,7 @@ class ExpertMixture(MixtureShown, MultiOutputMixin, RegressorMixin, BaseEstimato
         ndarray of shape (n_samples,), or (n_samples, n_outputs)
             Quantiles go up in each row.
         """
-        with turn_of(self):
+        with lock_of(self):
             predictions = self._issue(X, awake).predictions
             return predictions[:, 0] if self._known.flat else predictions
 
@@ -330,11 +330,11 @@ class ExpertMixture(MixtureShown, MultiOutputMixin, RegressorMixin, BaseEstimato
             In the order of ``experts_``. With ``bias`` they may sum to less than one: the rest is on the two further
             experts.
         """
-        with turn_of(self):
+        with lock_of(self):
             weights = self._of_table(self._issue(X, awake).weights)
             return weights[:, :, 0] if self._known.flat else weights
 
-    @in_turn
+    @locked
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """How well forecasts are combined with the weights that are in force now.
 
@@ -406,8 +406,8 @@ class ExpertMixture(MixtureShown, MultiOutputMixin, RegressorMixin, BaseEstimato
             watcher.source.tape, watcher.source.names = self._tapes[0], names
 
     def __getstate__(self) -> dict[str, Any]:
-        with turn_of(self):
-            return lent_state(self, super().__getstate__())
+        with lock_of(self):
+            return shared_state(self, super().__getstate__())
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_panel")

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from .._locks import locked
 from .._panel import Panel
 from .._tape import Tape
 from .._trace import Trace
-from .._turns import in_turn
 from .._watcher import Watcher
 from ..experts._validation import Floats
 from ..losses._names import loss_name
@@ -30,7 +30,7 @@ class MixtureShown:
     loss: Any
     quantiles: Any
 
-    @in_turn
+    @locked
     def trace(self, series: Any = None, output: Any = None) -> Trace:
         """What was recorded, for pictures and for analyses of one's own.
 
@@ -88,7 +88,7 @@ class MixtureShown:
             return [float(level) for level in quantiles]
         return list(range(self._known.n_outputs))
 
-    @in_turn
+    @locked
     def summary(self, series: Any = None, max_switches: int = 10) -> MixtureSummary:
         """What the mixture lost, and each expert, the plain mean, and what could have been reached in hindsight.
 
@@ -113,26 +113,26 @@ class MixtureShown:
         return self._panel
 
     @property
-    @in_turn
+    @locked
     def experts_(self) -> list[Any]:
         """Names of the experts."""
         self._fitted("experts_")
         return list(self._known.experts)
 
     @property
-    @in_turn
+    @locked
     def n_rounds_(self) -> int:
         """Rounds so far, of all series, groups and outputs."""
         return self._fitted("n_rounds_").n_learned
 
     @property
-    @in_turn
+    @locked
     def n_samples_seen_(self) -> int:
         """Rows so far."""
         return int(self._fitted("n_samples_seen_").n_rows.sum())
 
     @property
-    @in_turn
+    @locked
     def cells_(self) -> list[tuple[Any, Any, Any]]:
         """What the rows of ``weights_`` are of: series, group and output; None where there is just one."""
         panel = self._fitted("cells_")
@@ -150,7 +150,7 @@ class MixtureShown:
         ]
 
     @property
-    @in_turn
+    @locked
     def weights_(self) -> Floats:
         """The weights now."""
         panel = self._fitted("weights_")
@@ -167,7 +167,7 @@ class MixtureShown:
         return rows[0] if len(rows) == 1 else np.stack(rows)
 
     @property
-    @in_turn
+    @locked
     def leader_(self) -> Any:
         """The expert with the largest weight."""
         weights = np.atleast_2d(self._weights("leader_"))
@@ -178,14 +178,14 @@ class MixtureShown:
         return self.weights_
 
     @property
-    @in_turn
+    @locked
     def loss_(self) -> Floats:
         """Mean loss of each expert where it was awake; NaN if it never was."""
         tally = self._tally("loss_", None)
         return _ratio(tally[0], tally[1])[:-2]
 
     @property
-    @in_turn
+    @locked
     def mixture_loss_(self) -> float:
         """Mean loss of what was issued."""
         tally = self._tally("mixture_loss_", None)

@@ -6,8 +6,8 @@ from typing import Any, Self
 
 from sklearn.base import RegressorMixin
 
+from .._locks import changing
 from .._start import averages
-from .._turns import changing
 from ..experts._validation import Floats
 from ..losses._targets import TargetScore
 from ._base import LongTermMemoryEnsemble
@@ -62,9 +62,6 @@ class LongTermMemoryRegressor(RegressorMixin, LongTermMemoryEnsemble):
         Rows that may wait for their targets after :meth:`issue`.
     n_jobs : int, optional
         Experts side by side, through joblib.
-    time_limit : float, optional
-        Seconds that an expert may take for one call. One that takes longer sleeps, with a warning, until its call has
-        ended. The calls run in threads, ``n_jobs`` of them at a time, and learning on copies of the models.
     random_state : int, RandomState or None, default=None
         Seeds the draws, of ``combine="sample"`` and of whom to ask, and the default pool. Experts of your own have
         seeds of their own.

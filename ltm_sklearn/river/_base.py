@@ -13,6 +13,7 @@ import numpy as np
 from river import base
 
 from .._engine import Engine
+from .._locks import changing, lock_of, shared_state
 from .._models import Expert
 from .._one_row import row_of
 from .._pending import Pending
@@ -21,7 +22,6 @@ from .._round import Issued, Report
 from .._rows import listed
 from .._shown import Shown
 from .._start import check_query, check_shared_parameters, fresh_engine
-from .._turns import changing, lent_state, turn_of
 from ..bandits import BanditAlgorithm
 from ..experts import ExpertAlgorithm
 from ..experts._validation import check_count
@@ -58,7 +58,6 @@ class RiverEnsemble(Shown, base.Ensemble):
         seed: int | None = None,
         feedback: str = "full",
         query: int = 1,
-        time_limit: float | None = None,
     ) -> None:
         super().__init__(as_river_model(model) for model in models)
         self.algorithm = algorithm
@@ -71,7 +70,6 @@ class RiverEnsemble(Shown, base.Ensemble):
         self.seed = seed
         self.feedback = feedback
         self.query = query
-        self.time_limit = time_limit
         check_shared_parameters(self)
         check_query(query, len(self.models))
         check_count("max_pending", max_pending)
@@ -93,14 +91,14 @@ class RiverEnsemble(Shown, base.Ensemble):
         fresh = {"models": [model.clone() for model in self.models], **(new_params or {})}
         cloned: Self = super().clone(fresh)  # type: ignore[misc]
         if include_attributes:  # together, as they refer to each other
-            with turn_of(self):
+            with lock_of(self):
                 names = {"_engine", "_skin", "_pending", "_classes"} & self.__dict__.keys()
                 cloned.__dict__.update(copy.deepcopy({name: self.__dict__[name] for name in names}))
         return cloned
 
     def __getstate__(self) -> dict[str, Any]:
-        with turn_of(self):
-            return lent_state(self, self.__dict__)
+        with lock_of(self):
+            return shared_state(self, self.__dict__)
 
     # What the two define -----------------------------------------------------------------------------------------
 
@@ -209,8 +207,6 @@ class RiverEnsemble(Shown, base.Ensemble):
             issued = issued.recalled(np.array([0]), engine.experts, engine.score.n_outputs)
         elif last is not None and last.speaks_of(X, engine.n_rounds):
             issued = last.recalled(engine.experts, engine.score.n_outputs)
-        if engine.time_limit is not None:  # those who are late may read them when the caller has others there
-            X, y = copy.deepcopy((X, y))
         skin = self._skin if weights is None else RiverModels(self._skin.models, self._skin.classes, weights)
         try:
             return engine.learn(X, y, targets, weights, skin, issued=issued)
