@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from enum import Enum
@@ -102,19 +101,14 @@ class StateWriter:
     def _items(self, pairs: dict[Any, Any]) -> list[Any]:
         return [[self.value(key), self.value(value, f"[{key!r}]")] for key, value in pairs.items()]
 
-    @contextmanager
-    def _made_of_parts(self, number: int) -> Iterator[None]:
-        """Mark a node whose object is made of complete parts, so that it cannot be one of them."""
-        self._open.add(number)
-        yield
-        self._open.discard(number)
-
     def _node(self, thing: Any, number: int) -> list[Any]:
         kind = type(thing)
         if kind is list or kind is set:
             return [kind.__name__, self._values(thing)]
         if kind in (dict, OrderedDict, Counter):
             return [kind.__name__, self._items(thing)]
+        if kind is defaultdict:
+            return ["defaultdict", self._items(thing), self.value(thing.default_factory, ".default_factory")]
         if kind is deque:
             return ["deque", self._values(thing), thing.maxlen]
         if kind is np.ndarray and thing.dtype == object:
@@ -127,8 +121,10 @@ class StateWriter:
             return ["dtype", thing.str]
         if has_plain_state(kind) and not isinstance(thing, Enum | type) and (is_own(kind) or is_taken_apart(thing)):
             return self._object(thing)
-        with self._made_of_parts(number):
-            return self._made(thing, kind)
+        self._open.add(number)
+        node = self._made(thing, kind)
+        self._open.discard(number)
+        return node
 
     def _object(self, thing: Any) -> list[Any]:
         """Return the node of an object of this package."""
@@ -149,8 +145,6 @@ class StateWriter:
             return ["named tuple", name_of(kind), self._values(thing)]
         if is_own(kind) and isinstance(thing, Enum):
             return ["member", name_of(kind), thing.name]
-        if kind is defaultdict:
-            return ["defaultdict", self._items(thing), self.value(thing.default_factory, ".default_factory")]
         if isinstance(thing, type | FunctionType) and is_own(thing):
             return ["named", name_of(thing)]
         if isinstance(thing, type) and thing in _BUILTIN_CLASSES.values():
