@@ -382,7 +382,7 @@ def test_files_of_other_kinds_are_refused(path):
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         archive.writestr("a", "b")
-    refused(buffer.getvalue(), path, "not one that ltm_sklearn has written")
+    refused(buffer.getvalue(), path, "no file of ltm_sklearn")
 
 
 def test_a_newer_format_names_its_version(path, monkeypatch):

@@ -11,7 +11,7 @@ import json
 import zlib
 from hashlib import sha256
 from typing import Any
-from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile, ZipInfo
+from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 FORMAT = "ltm_sklearn"
 FORMAT_VERSION = 1
@@ -33,7 +33,8 @@ def pack(manifest: dict[str, Any], members: dict[str, bytes]) -> bytes:
     with ZipFile(buffer, "w") as archive:
         for name, data in {MANIFEST: to_json(manifest), **members}.items():
             info = ZipInfo(name, (1980, 1, 1, 0, 0, 0))  # a fixed time, so that equal states give equal bytes
-            archive.writestr(info, data, ZIP_DEFLATED, compresslevel=1)
+            way = ZIP_STORED if name.endswith(".npz") else ZIP_DEFLATED  # arrays hardly become smaller, and take long
+            archive.writestr(info, data, way, compresslevel=1)
     return buffer.getvalue()
 
 
@@ -46,7 +47,8 @@ def unpack(data: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
         raise DamagedFileError(f"it is damaged, or no file of ltm_sklearn ({error})") from None
     manifest = from_json(members.pop(MANIFEST)) if MANIFEST in members else None
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-        raise BadFileError("it is an archive, but not one that ltm_sklearn has written")
+        # not BadFileError: the first half of a file may end in its arrays, which are an archive, too
+        raise DamagedFileError("it is damaged, or no file of ltm_sklearn (it has no manifest of one)")
     version = manifest.get("format_version")
     if version != FORMAT_VERSION:
         writer = manifest.get("versions", {}).get("ltm_sklearn")
