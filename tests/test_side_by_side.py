@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 from ltm_sklearn import ExpertMixture
-from ltm_sklearn._side_by_side import apart, side_by_side
 from ltm_sklearn.experts import BOA, Hedge, LongTermMemory, SimpleReduction
+from ltm_sklearn.forecasting._packed_series import apart, packed
 from ltm_sklearn.persistence import load, save
 
 
@@ -73,8 +73,8 @@ def test_a_panel_goes_on_to_the_last_bit(parameters, way, tmp_path):
 
 
 def algorithms(mixture):
-    """Of each cell, those of its voices."""
-    return [[voice.algorithm for voice in cell.council.voices] for cell in mixture._panel.cells.values()]
+    """Of each cell, those of its members."""
+    return [[member.algorithm for member in cell.aggregator.members] for cell in mixture._panel.cells.values()]
 
 
 @pytest.mark.parametrize("way", ["pickle", "copy", "save"])
@@ -108,4 +108,4 @@ def test_a_panel_of_many_series_is_written_as_few_objects(tmp_path):
 
 
 def test_a_panel_without_cells():
-    assert apart(*side_by_side({})) == {}
+    assert apart(*packed({})) == {}

@@ -10,7 +10,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from ..persistence import Checkpoint, describe_parameters
-from ..streams._batches import Batch
+from ..streams import Batch
 from ._run import Run
 
 Batches = Iterator[tuple[Batch, NDArray[Any] | None]]

@@ -11,8 +11,8 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any, NoReturn
 
-from .._events import logger, warn_of
-from ..experts._validation import check_count
+from .._param_checks import check_count
+from ..recording import logger, warn_of
 from ._archive import BadFileError, DamagedFileError
 from ._files import dumps, loads
 from ._parameters import describe_parameters, differences

@@ -10,13 +10,10 @@ import numpy as np
 from river import base, linear_model, naive_bayes, preprocessing
 from river.utils.dataframe import to_native_frame, to_native_series
 
-from .._locks import lock_of, unshare
-from .._one_row import learn_row
-from .._river_models import chances_of
-from .._start import averages
-from ..experts._validation import Floats
-from ..losses._classes import ClassScore
-from ..losses._targets import TargetScore
+from .._river_compat import chances_of
+from .._typing import Floats
+from ..engine import averages, learn_row, lock_of, unshare
+from ..losses import ClassificationScore, RegressionScore
 from ._base import RiverEnsemble
 from ._rows import Rows, framed
 from ._targets import check_labels, check_numbers
@@ -54,7 +51,7 @@ class LongTermMemoryClassifier(RiverEnsemble, base.MiniBatchClassifier):
         Whether all experts are asked in each round ("full"), or only those that the algorithm draws ("bandit"): for
         models that cost money to ask. All learn in either case. A row that was predicted is not asked about again when
         it is learned next, or under its id. Labels are then those that have come: no model is asked beforehand.
-    query
+    n_queries
         With `feedback="bandit"`, how many experts are asked in a round.
 
     Examples
@@ -163,8 +160,8 @@ class LongTermMemoryClassifier(RiverEnsemble, base.MiniBatchClassifier):
             with suppress(Exception):  # which will be raised again, and reported, when they are asked in a round
                 self._targets(list(chances_of(model, X[0])))
 
-    def _score(self) -> ClassScore:
-        return ClassScore(self.loss, len(self._first_classes()), average=averages(self))
+    def _score(self) -> ClassificationScore:
+        return ClassificationScore(self.loss, len(self._first_classes()), average=averages(self))
 
     def _check_targets(self, y: list[Any]) -> None:
         check_labels(y, self.models)
@@ -219,7 +216,7 @@ class LongTermMemoryRegressor(RiverEnsemble, base.MiniBatchRegressor):
         Whether all experts are asked in each round ("full"), or only those that the algorithm draws ("bandit"): for
         models that cost money to ask. All learn in either case. A row that was predicted is not asked about again when
         it is learned next, or under its id. Labels are then those that have come: no model is asked beforehand.
-    query
+    n_queries
         With `feedback="bandit"`, how many experts are asked in a round.
 
     Examples
@@ -267,8 +264,8 @@ class LongTermMemoryRegressor(RiverEnsemble, base.MiniBatchRegressor):
             numbers = self._issue(Rows.of_frame(X)).mixture[:, 0] if len(frame) else np.empty(0)
         return to_native_series(numbers, name=None, like=frame)
 
-    def _score(self) -> TargetScore:
-        return TargetScore(self.loss, average=averages(self))
+    def _score(self) -> RegressionScore:
+        return RegressionScore(self.loss, average=averages(self))
 
     def _check_targets(self, y: list[Any]) -> None:
         check_numbers(y)
