@@ -209,11 +209,15 @@ def test_a_tuple_that_contains_itself_is_refused():
         dumps(cycle[0])
 
 
-def test_a_class_that_has_moved_within_the_package_is_found():
-    data = dumps(Hedge().update([0.1, 0.9]))
-    manifest, members = _archive.unpack(data)
-    members["state.json"] = members["state.json"].replace(Hedge.__module__.encode(), b"ltm_sklearn.elsewhere")
-    assert loads(_archive.pack(manifest, members)).weights().tolist() == loads(data).weights().tolist()
+@pytest.mark.parametrize(
+    ("model", "elsewhere"),
+    [(Hedge(), b"ltm_sklearn.elsewhere"), (LongTermMemoryClassifier(), b"ltm_sklearn.ensemble.elsewhere")],
+    ids=["unique name", "name with a twin for River"],
+)
+def test_a_class_that_has_moved_within_the_package_is_found(model, elsewhere):
+    manifest, members = _archive.unpack(dumps(model))
+    members["state.json"] = members["state.json"].replace(type(model).__module__.encode(), elsewhere)
+    assert type(loads(_archive.pack(manifest, members))) is type(model)
 
 
 # Models of other libraries --------------------------------------------------------------------------------------------

@@ -79,8 +79,11 @@ def find_own(name: str) -> Any:
             if is_own(found := _at(import_module(module), path)):
                 return found
         everywhere = {id(found): found for each in _modules() if is_own(found := _at(each, path))}
-        if len(everywhere) == 1:
-            return everywhere.popitem()[1]
+        folder = module.split(".")[:2]  # estimators for River have the names of those for scikit-learn
+        near = [found for found in everywhere.values() if found.__module__.split(".")[:2] == folder]
+        for candidates in (near, [*everywhere.values()]):
+            if len(candidates) == 1:
+                return candidates[0]
     raise BadFileError(f"it has an object of {name!r}, which this version of ltm_sklearn does not know")
 
 
