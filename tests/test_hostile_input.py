@@ -19,6 +19,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from test_public_names import PUBLIC
 
+pytestmark = pytest.mark.exhaustive
+
 ENTRIES = hostile_entries.ENTRIES | hostile_models.ENTRIES
 
 #: Public names that have no entry, and why.

@@ -13,6 +13,8 @@ from ltm_sklearn import ExpertMixture
 from ltm_sklearn.experts import BOA, FixedShare
 from ltm_sklearn.losses import Huber
 
+pytestmark = pytest.mark.fast_cases(2)
+
 N_ROWS = 120
 HALF = N_ROWS // 2
 X, y = returning(N_ROWS, length=40)

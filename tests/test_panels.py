@@ -26,6 +26,8 @@ from ltm_sklearn.distributed._bucket_work import Work
 from ltm_sklearn.distributed._buckets import bucket_of, buckets_of, plain_name
 from ltm_sklearn.experts import LongTermMemory
 
+pytestmark = pytest.mark.fast_cases(1)
+
 N_BUCKETS = 3
 
 

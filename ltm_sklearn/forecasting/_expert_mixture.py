@@ -38,8 +38,8 @@ class ExpertMixture(MixtureAttributes, MultiOutputMixin, RegressorMixin, BaseEst
     Parameters
     ----------
     algorithm : ExpertAlgorithm, optional
-        Any of :mod:`ltm_sklearn.experts`. None: a aggregator of three, which follow one expert (``LongTermMemory``), blend
-        all (``MLPoly``) or take the plain mean, weighed by how good their mixtures have been. Without gradients:
+        Any of :mod:`ltm_sklearn.experts`. None: an aggregator of three, which follow one expert (``LongTermMemory``),
+        blend all (``MLPoly``) or take the plain mean, weighed by how good their mixtures have been. Without gradients:
         ``LongTermMemory``.
     loss : str, RegressionLoss or callable, default="squared"
         "squared", "absolute", "percentage", "pinball", "huber", "log_cosh", or one of :mod:`ltm_sklearn.losses` with
