@@ -89,7 +89,7 @@ def run_evaluation(
     # a resumed run counts on from the failures before the checkpoint
     failures: dict[str, int] = {} if checkpoint is None else checkpoint.extra
     if checkpoint is not None:
-        checkpoint._also = _checksums(file)
+        checkpoint.identity = _checksums(file)
     with _count_failures(failures):
         result = prequential(
             {WITH: with_memory, WITHOUT: without_memory, **standalone, **baselines},

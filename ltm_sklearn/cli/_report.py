@@ -54,11 +54,8 @@ def add_checkpoint_options(parser: Any) -> None:
     )
 
 
-def checkpoint_from(options: Any, trusted: Sequence[str] = ()) -> Checkpoint | None:
-    """Return the checkpoint that the options ask for, or None; raise a ValueError if they contradict each other.
-
-    ``trusted`` names the classes of the command line that the file of the checkpoint may hold.
-    """
+def checkpoint_from(options: Any) -> Checkpoint | None:
+    """Return the checkpoint that the options ask for, or None; raise a ValueError if they contradict each other."""
     if options.checkpoint is None:
         if options.every is not None:
             raise ValueError("--every needs --checkpoint FOLDER, the folder in which the run is saved")
@@ -70,7 +67,7 @@ def checkpoint_from(options: Any, trusted: Sequence[str] = ()) -> Checkpoint | N
         raise ValueError(
             f"{options.out} is the folder of the report (--out): checkpoints need a folder of their own outside it"
         )
-    return Checkpoint(options.checkpoint, every=options.every, trusted=list(trusted))
+    return Checkpoint(options.checkpoint, every=options.every)
 
 
 def check_input_is_kept(options: Any, names: Iterable[str]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from .._optional import import_extra
 from ._evaluate_report import CAPTIONS, as_markdown, as_text, draw_pictures, page_values
-from ._evaluate_run import EvaluationRun, StandaloneExpert, batch_for, expert_rows, run_evaluation, scores_frame
+from ._evaluate_run import EvaluationRun, batch_for, expert_rows, run_evaluation, scores_frame
 from ._report import (
     CSV_NUMBERS,
     add_checkpoint_options,
@@ -31,8 +31,6 @@ TABLES = {
 }
 #: Names of all files that a report may have.
 NAMES = (PAGE, *TABLES, *(f"{name}.png" for name in CAPTIONS))
-#: Classes of the command line in the files of checkpoints.
-CHECKPOINT_CLASSES = (f"{StandaloneExpert.__module__}.{StandaloneExpert.__qualname__}",)
 
 DESCRIPTION = """\
 Test whether memory helps on the rows of a file. The command goes through the file once, in its
@@ -171,7 +169,7 @@ def _execute(settings: StreamOptions, options: Any) -> EvaluationRun:
             f"{len(file.y)} rows are too few for --batch {batch} and --delay {options.delay}: more than half of them "
             "would pass before anything is learned. Use smaller values"
         )
-    return run_evaluation(file, batch, options.delay, options.seed, checkpoint_from(options, CHECKPOINT_CLASSES))
+    return run_evaluation(file, batch, options.delay, options.seed, checkpoint_from(options))
 
 
 def _build_files(run: EvaluationRun, options: Any) -> dict[str, bytes]:
