@@ -35,7 +35,8 @@ PUBLIC = {
     "ltm_sklearn.forecasting": "ExpertMixture",
     "ltm_sklearn.losses": "Absolute Huber LOSSES LogCosh Percentage Pinball RegressionLoss Squared",
     "ltm_sklearn.engine": "DriftDetector Snapshots",
-    "ltm_sklearn.persistence": "Checkpoint CheckpointWarning load save",
+    "ltm_sklearn.persistence": "BadFileError Checkpoint CheckpointWarning describe_parameters dumps load loads save "
+    "sync_folder write_atomically",
     "ltm_sklearn.river": "BanditPolicy ExpertPolicy ExpertSelectionClassifier ExpertSelectionRegressor "
     "FromSklearnClassifier FromSklearnRegressor LongTermMemoryClassifier LongTermMemoryForecaster "
     "LongTermMemoryRegressor",
@@ -51,7 +52,7 @@ def with_parameters():
     for module, names in PUBLIC.items():
         for name in names.split():
             value = getattr(importlib.import_module(module), name)
-            is_class = inspect.isclass(value) and not issubclass(value, tuple | Warning | Protocol)
+            is_class = inspect.isclass(value) and not issubclass(value, tuple | Exception | Protocol)
             if is_class or inspect.isfunction(value):
                 found.setdefault(value, f"{module}.{name}")
     return [pytest.param(value, id=name) for value, name in found.items()]
