@@ -25,7 +25,7 @@ from ltm_sklearn.display import (
     WeightBoxDisplay,
     WeightStackDisplay,
 )
-from ltm_sklearn.display._look import OTHERS, PALETTE, Look, short_names
+from ltm_sklearn.display._expert_styles import OTHERS, PALETTE, ExpertStyles, short_names
 from ltm_sklearn.ensemble import IncrementalPipeline
 from ltm_sklearn.evaluation import prequential
 
@@ -140,7 +140,7 @@ def test_dates_are_written_as_dates_and_rows_as_rows(display):
 
 def test_an_expert_has_the_same_colour_in_all_pictures():
     run = run_record(leaders=np.repeat([2, 0, 2, 1, 3], 6))
-    look = Look(run)
+    look = ExpertStyles(run)
     assert look.colour(2) == PALETTE[0]
     stack = WeightStackDisplay(run).plot()
     stacked = {layer.get_label(): colors.to_hex(layer.get_facecolor()[0]) for layer in stack.layers_}
@@ -294,7 +294,7 @@ def test_residuals_say_when_they_are_means_and_far_ones_are_marked():
     drawn = ResidualDisplay(run).plot()
     np.testing.assert_allclose(drawn.residuals_, run.targets - run.predictions)
     assert drawn.ax_.get_ylabel() == "residual (target − prediction)"
-    assert sum(bar.get_width() for bar in drawn.spread_ax_.patches) == 400
+    assert sum(bar.get_width() for bar in drawn.distribution_ax_.patches) == 400
     assert ResidualDisplay(run_record(counts=24)).plot().ax_.get_ylabel() == "mean residual of 24 rows"
     targets = run.targets.copy()
     targets[7] += 1e6

@@ -14,7 +14,7 @@ from ltm_sklearn import LongTermMemoryRegressor, display
 from ltm_sklearn.__main__ import main
 from ltm_sklearn.cli import watch
 from ltm_sklearn.display import LiveDisplay, RunningLossDisplay
-from ltm_sklearn.display._live import ago, headlines
+from ltm_sklearn.display._live_display import ago, status_lines
 from ltm_sklearn.recording._log_reader import read_log
 
 pyplot = pytest.importorskip("matplotlib.pyplot")
@@ -80,9 +80,9 @@ def test_the_live_view_is_drawn_again_into_the_same_figure(run, tmp_path):
     ]
     shown = figure.get_suptitle().splitlines()  # how long ago the last round was depends on when it was drawn
     assert [line.partition("last round")[0] for line in shown] == [
-        line.partition("last round")[0] for line in headlines(live.log_, time.time())
+        line.partition("last round")[0] for line in status_lines(live.log_, time.time())
     ]
-    words = headlines(live.log_, live.log_.moments[-1] + 3.0)
+    words = status_lines(live.log_, live.log_.moments[-1] + 3.0)
     assert words[0].startswith("LongTermMemoryRegressor in run.jsonl: row 1,200 (120 rounds)")
     assert words[0].endswith("last round 3 s ago")
 
@@ -96,7 +96,7 @@ def test_the_live_view_is_written_as_picture_or_page_until_it_is_interrupted(run
         if len(naps) == 2:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr("ltm_sklearn.display._live.time.sleep", nap)
+    monkeypatch.setattr("ltm_sklearn.display._live_display.time.sleep", nap)
     live.watch(refresh=2.0, out=tmp_path / "page.html")
     assert len(naps) == 2
     page = (tmp_path / "page.html").read_text()
@@ -125,7 +125,7 @@ def test_the_page_is_drawn_from_the_log_that_was_read_even_if_the_file_is_gone_b
         path.unlink()
         return log
 
-    monkeypatch.setattr("ltm_sklearn.display._live.read_log", read_and_lose)
+    monkeypatch.setattr("ltm_sklearn.display._live_display.read_log", read_and_lose)
     assert main(["watch", str(path), "--once", "--out", str(tmp_path / "page.html")]) == 0
     assert os.listdir(tmp_path) == ["page.html"]
 

@@ -14,14 +14,14 @@ from ..display import (
     PALETTE,
     RecurrenceDisplay,
     WeightStackDisplay,
-    edges,
+    four_digits,
     height_of_rows,
+    hide_frame,
     label_rows,
-    label_time,
-    number,
-    plain,
+    label_time_axis,
+    record_edges,
     short_names,
-    to_draw,
+    thinned_for_drawing,
 )
 from ..evaluation import Difference, PrequentialDisplay
 from ..recording import RunRecord
@@ -108,7 +108,7 @@ def _better_row_by_row(run: EvaluationRun) -> str | None:
     y, is_class = run.file.y, run.file.is_class
     score = float(np.mean(y[1:] == y[:-1]) if is_class else np.mean(np.abs(np.diff(y))))
     if score > run.score(WITH) if is_class else score < run.score(WITH):
-        return f"{score:.1%}" if is_class else number(score)
+        return f"{score:.1%}" if is_class else four_digits(score)
     return None
 
 
@@ -123,11 +123,11 @@ def _gain(run: EvaluationRun, difference: Difference) -> str:
 
 
 def _signed(value: float) -> str:
-    return ("+" if value >= 0.0 else "") + number(value)
+    return ("+" if value >= 0.0 else "") + four_digits(value)
 
 
 def _score(run: EvaluationRun, name: str) -> str:
-    return f"{run.score(name):.1%}" if run.file.is_class else number(run.score(name))
+    return f"{run.score(name):.1%}" if run.file.is_class else four_digits(run.score(name))
 
 
 # Tables -----------------------------------------------------------------------------------------------------------
@@ -284,7 +284,7 @@ def draw_pictures(run: EvaluationRun) -> list[Picture]:
         ("leaders", RecurrenceDisplay(run.run_record)),
         ("weights", WeightStackDisplay(run.run_record)),
     ):
-        draw[name] = (display.plot, display._size()[1])
+        draw[name] = (display.plot, display.figsize[1])
     snapshots = _snapshots(run.run_record)
     if snapshots:
         draw["memory"] = (lambda ax: _memory(ax, run.run_record, snapshots), height_of_rows(len(snapshots) + 3))
@@ -333,7 +333,7 @@ def _over_time(ax: Any, run: EvaluationRun) -> None:
     for line, colour in zip(display.lines_, ("black", *PALETTE[1:]), strict=False):
         line.set(color=colour, lw=1.8 if colour == "black" else 1.2)
     ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4, frameon=False, fontsize="small")
-    plain(ax)
+    hide_frame(ax)
 
 
 def _difference(ax: Any, run: EvaluationRun) -> None:
@@ -370,7 +370,7 @@ def _difference(ax: Any, run: EvaluationRun) -> None:
     unit = "points of accuracy" if run.file.is_class else "absolute error saved"
     below.set(xlim=(0, result.n_rows), ylabel=unit, xlabel="row")
     for axes in (ax, below):
-        plain(axes)
+        hide_frame(axes)
 
 
 def _snapshots(run_record: RunRecord) -> list[int]:
@@ -382,12 +382,12 @@ def _snapshots(run_record: RunRecord) -> list[int]:
 
 
 def _memory(ax: Any, run_record: RunRecord, snapshots: list[int]) -> None:
-    run_record = to_draw(run_record)
+    run_record = thinned_for_drawing(run_record)
     present = (run_record.weights > 0.0) | ~np.isnan(run_record.losses)
     shown = np.where(present, run_record.weights, np.nan)[:, snapshots].T
     colours = import_extra("matplotlib.colors", "pictures", "plot")
     mesh = ax.pcolormesh(
-        edges(run_record),
+        record_edges(run_record),
         np.arange(len(snapshots) + 1) - 0.5,
         shown,
         cmap="Blues",
@@ -395,7 +395,7 @@ def _memory(ax: Any, run_record: RunRecord, snapshots: list[int]) -> None:
     )
     names = short_names(run_record.names)
     label_rows(ax, [names[at] for at in snapshots])
-    label_time(ax, run_record)
+    label_time_axis(ax, run_record)
     bar = ax.figure.colorbar(mesh, ax=ax, pad=0.01, aspect=30, ticks=[0.0, 0.1, 0.3, 0.6, 1.0])
     bar.ax.set_ylim(0.0, 1.0)
     bar.set_label("weight")

@@ -20,9 +20,9 @@ from ..display import (
     WeightBoxDisplay,
     WeightStackDisplay,
     best_sequences,
-    mean_called,
+    four_digits,
+    mean_loss_label,
     memory_curve_of,
-    number,
 )
 from ..forecasting import SummaryRow
 from ..recording import RunRecord
@@ -58,8 +58,8 @@ def page_values(run: MixtureRun, by_series: Any, target: str) -> dict[str, Any]:
         "n_rows": run.summary.n_rows,
         "n_experts": len(run.file.experts),
         "period": period(run, learned),
-        "measure": mean_called(loss_name),
-        "loss": number(mixture.loss),
+        "measure": mean_loss_label(loss_name),
+        "loss": four_digits(mixture.loss),
         "comparisons": [f"{_relative(gain)} {other}" for gain, other in gains if not math.isnan(gain)],
         "cards": _cards(run, mixture, mean, best),
         "losses": _losses_table(run),
@@ -96,12 +96,12 @@ def _n_waiting(run: MixtureRun) -> int:
 
 def _cards(run: MixtureRun, mixture: SummaryRow, mean: SummaryRow, best: SummaryRow) -> list[Card]:
     last = run.run_record.weights[-1]
-    root = f" (its root: {number(math.sqrt(mixture.loss))})" if run.summary.loss_name == "squared" else ""
+    root = f" (its root: {four_digits(math.sqrt(mixture.loss))})" if run.summary.loss_name == "squared" else ""
     of_series = "" if run.file.series is None else f", series {run.drawn_series}"
     return [
-        Card("Mixture", number(mixture.loss), mean_called(run.summary.loss_name) + root),
-        Card("Plain mean of all", number(mean.loss), _comparison(mean.gain)),
-        Card(f"Best expert: {best.name}", number(best.loss), _comparison(best.gain)),
+        Card("Mixture", four_digits(mixture.loss), mean_loss_label(run.summary.loss_name) + root),
+        Card("Plain mean of all", four_digits(mean.loss), _comparison(mean.gain)),
+        Card(f"Best expert: {best.name}", four_digits(best.loss), _comparison(best.gain)),
         Card(f"Largest weight at the end{of_series}", f"{last.max():.0%}", run.run_record.names[int(last.argmax())]),
     ]
 
@@ -121,7 +121,7 @@ def _losses_table(run: MixtureRun) -> ReportTable:
     summary = run.summary
     squared, slept = summary.loss_name == "squared", any(row.awake < 1.0 for row in summary.rows)
     weights = dict(zip(map(str, run.file.experts), run.weights[run.file.known].mean(axis=0).tolist(), strict=True))
-    header = ["forecast", mean_called(summary.loss_name)] + ["root of it"] * squared + ["awake"] * slept
+    header = ["forecast", mean_loss_label(summary.loss_name)] + ["root of it"] * squared + ["awake"] * slept
     in_order = sorted(summary.rows, key=lambda row: row.kind == "expert")  # experts last: there may be many
     losses = aligned_numbers(row.loss for row in in_order)
     roots = aligned_numbers(math.sqrt(row.loss) for row in in_order) if squared else losses
@@ -151,10 +151,17 @@ def _notes(run: MixtureRun) -> list[str]:
 def _series_table(by_series: Any, loss_name: str) -> ReportTable:
     rows = []
     for label, n_rows, own, mean, on_mean, best, of_best, on_best in by_series.head(MOST_ROWS).itertuples(index=False):
-        numbers = [number(own), number(mean), f"{on_mean:+.1%}", best, number(of_best), f"{on_best:+.1%}"]
+        numbers = [
+            four_digits(own),
+            four_digits(mean),
+            f"{on_mean:+.1%}",
+            best,
+            four_digits(of_best),
+            f"{on_best:+.1%}",
+        ]
         rows.append(TableRow([str(label), f"{n_rows:,}", *numbers]))
     header = ["series", "rows", "mixture", "plain mean", "gain on it", "best expert", "its loss", "gain on it"]
-    caption = f"{mean_called(loss_name).capitalize()} of each series, those with the most rows first."
+    caption = f"{mean_loss_label(loss_name).capitalize()} of each series, those with the most rows first."
     if len(by_series) > MOST_ROWS:
         caption += f" The first {MOST_ROWS} of {len(by_series)}; all are in series.csv."
     return ReportTable("Losses by series", caption, header, rows, {5: "words"})
@@ -257,7 +264,7 @@ def draw_pictures(run_record: RunRecord) -> list[Picture]:
 def _size(plot: Callable[[Any], Any]) -> tuple[float, float]:
     """Return the size of a picture in inches."""
     display = getattr(plot, "__self__", None)
-    return MEMORY_CURVE_SIZE if display is None else (9.0, display._size()[1])
+    return MEMORY_CURVE_SIZE if display is None else (9.0, display.figsize[1])
 
 
 def _best_sequence(run_record: RunRecord) -> dict[str, Floats]:
@@ -278,7 +285,7 @@ def _memory_curve(run_record: RunRecord) -> Any:
         curve, marks = memory_curve_of(run_record, *CURVE)
     except ValueError:
         return None
-    loss_name = mean_called(run_record.loss_name)
+    loss_name = mean_loss_label(run_record.loss_name)
     return lambda ax: MemoryCurveDisplay.from_curve(curve, marks=marks, loss_name=loss_name, ax=ax)
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from .._optional import import_extra
 from .._typing import Floats
-from ..display import SIZE, LiveDisplay, ago, best_expert, leaders_of
+from ..display import FIGSIZE, LiveDisplay, ago, best_expert, leaders_of
 from ..recording import RunLog, RunRecord, number, read_log
 from ._report import fail, print_safely
 
@@ -107,7 +107,7 @@ def _reader(options: Any) -> Callable[[], RunLog]:
     if not options.out.absolute().parent.is_dir():
         raise FileNotFoundError(f"there is no folder {options.out.absolute().parent} for {options.out.name}")
     display = LiveDisplay(options.file)
-    figure = make_figure(figsize=SIZE, layout="constrained")
+    figure = make_figure(figsize=FIGSIZE, layout="constrained")
 
     def read() -> RunLog:
         display.plot(figure).save(options.out, options.every)

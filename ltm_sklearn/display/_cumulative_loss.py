@@ -73,10 +73,10 @@ class CumulativeLossDisplay(RunDisplay):
         # cumulative sums need no averaging: drawing every so many edges is enough
         drawn = np.unique(np.linspace(0, n_records, min(n_records, MAX_DRAWN) + 1).round().astype(np.intp))
         times = record_edges(run_record)[drawn]
-        mixture = self._cumulated(run_record.loss)
-        experts = self._cumulated(losses_with_imputation(run_record))
-        uniform = None if run_record.uniform is None else self._cumulated(run_record.uniform)
-        self._draw_losses(ax, styles, times, mixture[drawn], experts[drawn], None if uniform is None else uniform[drawn])
+        mixture = self._cumulated(run_record.loss)[drawn]
+        experts = self._cumulated(losses_with_imputation(run_record))[drawn]
+        uniform = None if run_record.uniform is None else self._cumulated(run_record.uniform)[drawn]
+        self._draw_losses(ax, styles, times, mixture, experts, uniform)
         best = best_expert(run_record)
         comparators: dict[str, tuple[Floats, str, Any]] = {
             f"best expert ({styles.labels[best]})": (experts[:, best], styles.colour(best, otherwise="0.65"), "-")
@@ -85,12 +85,12 @@ class CumulativeLossDisplay(RunDisplay):
             comparators["plain mean"] = uniform, PLAIN_MEAN, "--"
         for nth, (name, losses) in enumerate(self.oracles.items()):
             style = _ORACLE_STYLES[nth % len(_ORACLE_STYLES)]
-            comparators[str(name)] = self._cumulated(np.asarray(losses)), "black", style
+            comparators[str(name)] = self._cumulated(np.asarray(losses))[drawn], "black", style
         below = self.regret_ax_
         self.regret_lines_ = {}
         for name, (cumulated, colour, style) in comparators.items():
-            regret = (mixture - cumulated)[drawn]
-            (self.regret_lines_[name],) = below.plot(times, regret, color=colour, ls=style, lw=1.6, label=name)
+            line = below.plot(times, mixture - cumulated, color=colour, ls=style, lw=1.6, label=name)
+            (self.regret_lines_[name],) = line
         below.axhline(0.0, color="0.6", lw=0.8, zorder=1)
         ax.set(ylabel=sum_loss_label(run_record.loss_name), title="Cumulative loss and regret")
         below.set_ylabel("regret")

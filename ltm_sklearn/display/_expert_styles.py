@@ -48,7 +48,10 @@ class ExpertStyles:
         return self._colours.get(expert, otherwise)
 
     def layers(self, table: Floats) -> tuple[Floats, list[str], list[str]]:
-        """Return layers (n_layers, R) of a table (R, K), the experts without a colour summed, with labels and colours."""
+        """Return the layers of a table (R, K), shape (n_layers, R), with their labels and colours.
+
+        Experts without a colour are summed up in the last layer.
+        """
         layers = [table[:, expert] for expert in self.coloured]
         labels = [self.labels[expert] for expert in self.coloured]
         colours = [self.colour(expert) for expert in self.coloured]

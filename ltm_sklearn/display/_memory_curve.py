@@ -102,7 +102,7 @@ class MemoryCurveDisplay(RunDisplay):
         return cls(curve.switches, distinct, losses, marks, loss_name).plot(ax=ax)
 
     @classmethod
-    def from_run_record(
+    def from_run_record(  # type: ignore[override]  # options of its own, and no others
         cls, run_record: RunRecord, *, ax: Any = None, max_switches: int = 50, max_distinct: int = 3
     ) -> Self:
         """Draw the memory curve of a run that was recorded row by row; mark the mixture and the plain mean.

@@ -1,46 +1,46 @@
-"""The live view of a run, from its log."""
+"""Live display of a run from its log: recent loss, weights and leading expert, redrawn while the run goes on."""
 
 from __future__ import annotations
 
 import io
 import os
 import time
+from collections.abc import Callable
 from datetime import datetime
+from math import isnan
 from pathlib import Path
 from typing import Any, Self
 
 from .._optional import import_extra
 from ..recording import RunLog, number, pace_called, read_log
-from ._look import mean_called
+from ._loss_labels import mean_loss_label
 from ._pages import data_url, render_page
 from ._recurrence import RecurrenceDisplay
-from ._running import RunningLossDisplay
+from ._run_display import RunDisplay
+from ._running_loss import RunningLossDisplay
 from ._weights import WeightStackDisplay
 
-SIZE = (10.0, 8.5)
+FIGSIZE = (10.0, 8.5)
 DPI = 110
-PANELS: dict[Any, int] = {
-    RunningLossDisplay: 4,
-    WeightStackDisplay: 4,
-    RecurrenceDisplay: 3,
-}  #: and their parts of the height
+#: The displays from the top down, with the ratios of their heights.
+PANELS: dict[type[RunDisplay], int] = {RunningLossDisplay: 4, WeightStackDisplay: 4, RecurrenceDisplay: 3}
 
 
 class LiveDisplay:
-    """How a run stands, and how it came there: loss lately, weights, who leads; drawn from its log again and again.
+    """Live display of a run from its log: recent loss, weights over time, leading expert.
 
     Parameters
     ----------
     path : str or path
-        What was given to the estimator as ``record=``.
+        The file that was passed to the estimator as ``record=``.
 
     Attributes
     ----------
     figure_ : matplotlib Figure
     displays_ : list
-        Of the panels, from the top down.
+        The displays of the panels, from the top down.
     log_ : RunLog
-        What was read: ``log_.now`` says how the run stands.
+        The log as last read; ``log_.now`` is the status of the run.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -48,54 +48,52 @@ class LiveDisplay:
 
     @classmethod
     def from_log(cls, path: str | os.PathLike[str], *, figure: Any = None) -> Self:
-        """Draw a run from its log, as it stands now.
+        """Draw the current state of a run from its log.
 
         Parameters
         ----------
         path : str or path
-            What was given to the estimator as ``record=``.
+            The file that was passed to the estimator as ``record=``.
         figure : matplotlib Figure, optional
-            None: a new one.
+            None: a new figure.
         """
         return cls(path).plot(figure)
 
     def plot(self, figure: Any = None) -> Self:
-        """Read the log, and draw it; again, into the same figure, if it was drawn before.
+        """Read the log and draw it; a second call redraws the same figure.
 
         Parameters
         ----------
         figure : matplotlib Figure, optional
-            None: the one from before, or a new one.
+            None: the figure of the previous call, or a new one.
         """
-        return self._draw(read_log(self.path), figure)
-
-    def _draw(self, log: RunLog, figure: Any) -> Self:
+        log = read_log(self.path)
         if figure is None:
             figure = getattr(self, "figure_", None)
         if figure is None:
-            figure = import_extra("matplotlib.pyplot", "pictures", "plot").figure(figsize=SIZE, layout="constrained")
+            figure = import_extra("matplotlib.pyplot", "pictures", "plot").figure(figsize=FIGSIZE, layout="constrained")
         figure.clear()
         run_record = log.run_record()
         self.log_, self.figure_ = log, figure
-        figure.suptitle("\n".join(headlines(log, time.time())), x=0.01, ha="left", fontsize="medium")
+        figure.suptitle("\n".join(status_lines(log, time.time())), x=0.01, ha="left", fontsize="medium")
         axes = figure.subplots(len(PANELS), 1, height_ratios=list(PANELS.values()))
-        self.displays_ = [kind(run_record).plot(ax=ax) for kind, ax in zip(PANELS, axes, strict=True)]
+        self.displays_ = [kind.from_run_record(run_record, ax=ax) for kind, ax in zip(PANELS, axes, strict=True)]
         for ax in axes[:-1]:
             ax.set_xlabel("")
         return self
 
     def watch(self, refresh: float = 1.0, out: str | os.PathLike[str] | None = None) -> None:
-        """Draw it again and again, until it is interrupted (Ctrl-C, or the notebook's stop).
+        """Redraw the run until an interrupt (Ctrl-C, or the stop button of a notebook).
 
         Parameters
         ----------
         refresh : float, default=1.0
             Seconds between drawings.
         out : str or path, optional
-            A file that is written each time: a picture, or an ``.html`` page that reloads itself (needs jinja2). None:
-            the figure is shown in a window or in the notebook.
+            A file that is replaced with each drawing: a picture, or an ``.html`` page that reloads itself (needs
+            jinja2). None: the figure is shown in a window or in the notebook.
         """
-        show = self._shower() if out is None else None
+        show = self._window() if out is None else None
         try:
             while True:
                 start = time.monotonic()
@@ -145,7 +143,7 @@ class LiveDisplay:
             __package__,
             "live.html.jinja",
             title=os.path.basename(self.log_.path),
-            status=" · ".join(headlines(self.log_, self.log_.moments[-1])),
+            status=" · ".join(status_lines(self.log_, self.log_.moments[-1])),
             picture=data_url(self._picture("png")),
             seconds=max(round(refresh), 1),
             written=datetime.now(),
@@ -157,13 +155,13 @@ class LiveDisplay:
         self.figure_.savefig(buffer, format=kind, dpi=DPI)
         return buffer.getvalue()
 
-    def _shower(self) -> Any:
-        """What shows the figure for some seconds: in a notebook, or in a window."""
+    def _window(self) -> Callable[[float], None]:
+        """Return a function that shows the figure for some seconds, in a notebook or in a window."""
         pyplot = import_extra("matplotlib.pyplot", "pictures", "plot")
         if "inline" in pyplot.get_backend().lower():
             self.plot()
             handle = import_extra("IPython.display", "notebooks").display(self.figure_, display_id=True)
-            pyplot.close(self.figure_)  # which would be shown once more
+            pyplot.close(self.figure_)  # otherwise the notebook shows it a second time at the end of the cell
 
             def show(seconds: float) -> None:
                 handle.update(self.figure_)
@@ -171,28 +169,32 @@ class LiveDisplay:
 
             return show
         if pyplot.get_backend().lower() == "agg":
-            raise ValueError("there is no window to show it in: give out=, a file")
-        return pyplot.pause
+            raise ValueError(
+                "the matplotlib backend 'agg' has no window. Pass out=, a file to write, or choose another backend"
+            )
+        pause: Callable[[float], None] = pyplot.pause
+        return pause
 
 
-def headlines(log: RunLog, when: float) -> list[str]:
-    """What run it is, and how it stands, in a few lines."""
-    now, header = log.now, log.header
-    led = now.row - now.since
-    uniform = "" if now.uniform != now.uniform else f", of the plain mean {number(now.uniform)}"
-    rounds = "" if now.round == now.row else f" ({now.round:,} rounds)"
-    experts = f"{now.experts} experts" + (f", {now.remembered} of them remembered" if now.remembered else "")
-    pace = "" if now.pace != now.pace else f", {pace_called(now.pace)}"
+def status_lines(log: RunLog, now: float) -> list[str]:
+    """Return the status of a run at the time ``now`` in three lines of text."""
+    status, header = log.now, log.header
+    n_led = status.row - status.since
+    rounds = "" if status.round == status.row else f" ({status.round:,} rounds)"
+    pace = "" if isnan(status.pace) else f", {pace_called(status.pace)}"
+    uniform = "" if isnan(status.uniform) else f", of the plain mean {number(status.uniform)}"
+    snapshots = f", {status.remembered} of them snapshots" if status.remembered else ""
     return [
-        f"{header.get('estimator', 'run')} in {os.path.basename(log.path)}: row {now.row:,}{rounds}{pace}, "
-        f"last round {ago(when - log.moments[-1])}",
-        f"{mean_called(str(header.get('loss')))} lately {number(now.loss)}{uniform}",
-        f"led by {now.leader} ({now.share:.0%}) for {led:,} row{'s' * (led != 1)}; {experts}",
+        f"{header.get('estimator', 'run')} in {os.path.basename(log.path)}: row {status.row:,}{rounds}{pace}, "
+        f"last round {ago(now - log.moments[-1])}",
+        f"recent {mean_loss_label(str(header.get('loss')))} {number(status.loss)}{uniform}",
+        f"{status.leader} leads ({status.share:.0%}) for {n_led:,} row{'s' * (n_led != 1)}; {status.experts} experts"
+        f"{snapshots}",
     ]
 
 
 def ago(seconds: float) -> str:
-    """How long ago something was."""
+    """Return a duration as text: seconds, minutes, hours or days ago."""
     seconds = max(seconds, 0.0)
     for unit, length, most in (("s", 1.0, 120.0), ("min", 60.0, 7200.0), ("h", 3600.0, 172800.0)):
         if seconds < most:
