@@ -119,9 +119,9 @@ def test_displays_draw_what_was_recorded():
     model = regressor(record=50).fit(random_rows(500)[0], random_rows(500)[0][:, 0])
     for kind in (display.WeightStackDisplay, display.ResidualDisplay, display.AverageLossDisplay):
         assert kind.from_estimator(model).ax_ is not None
-    assert "plain mean" not in display.CumulativeLossDisplay.from_estimator(model).lines_  # nobody knows it
+    assert "plain mean" not in display.CumulativeLossDisplay.from_estimator(model).lines_  # unknown
     every_row = regressor(record=50, batch_size=1).fit(random_rows(50)[0], random_rows(50)[0][:, 0])
-    with pytest.raises(ValueError, match="not all experts were asked"):
+    with pytest.raises(ValueError, match="losses of all experts in each round"):
         display.MemoryCurveDisplay.from_estimator(every_row)
     matplotlib.pyplot.close("all")
 

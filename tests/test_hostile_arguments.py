@@ -12,7 +12,6 @@ from stream_experts import Says
 
 from ltm_sklearn import ExpertMixture, LongTermMemoryClassifier, LongTermMemoryRegressor
 from ltm_sklearn.bandits import Exp3, LowerBoundAdversary, SlidingWindowUCB
-from ltm_sklearn.display import CumulativeLossDisplay
 from ltm_sklearn.ensemble import SlidingWindow
 from ltm_sklearn.evaluation import crps, prequential
 from ltm_sklearn.evaluation.oracles import best_sequence
@@ -309,9 +308,3 @@ def test_what_scikit_learn_does_not_name_is_named(call, name):
 
 def test_scores_of_quantiles_stay_finite():
     assert np.isfinite(crps([1e308, -1e308], [[-1e308, 1e308]] * 2, [0.1, 0.9]))
-
-
-def test_scalars_and_arrays_have_no_record_though_they_have_a_trace():
-    for other in (np.ma.masked, np.zeros(3), np.datetime64("2024-01-01")):
-        with pytest.raises(TypeError, match="keeps no history"):
-            CumulativeLossDisplay.from_estimator(other)

@@ -182,12 +182,12 @@ def status_lines(log: RunLog, now: float) -> list[str]:
     n_led = status.row - status.since
     rounds = "" if status.round == status.row else f" ({status.round:,} rounds)"
     pace = "" if isnan(status.pace) else f", {pace_called(status.pace)}"
-    uniform = "" if isnan(status.uniform) else f", of the plain mean {number(status.uniform)}"
+    uniform = "" if isnan(status.uniform) else f" (plain mean of the experts: {number(status.uniform)})"
     snapshots = f", {status.remembered} of them snapshots" if status.remembered else ""
     return [
         f"{header.get('estimator', 'run')} in {os.path.basename(log.path)}: row {status.row:,}{rounds}{pace}, "
         f"last round {ago(now - log.moments[-1])}",
-        f"recent {mean_loss_label(str(header.get('loss')))} {number(status.loss)}{uniform}",
+        f"recent {mean_loss_label(str(header.get('loss')))}: {number(status.loss)}{uniform}",
         f"{status.leader} leads ({status.share:.0%}) for {n_led:,} row{'s' * (n_led != 1)}; {status.experts} experts"
         f"{snapshots}",
     ]
