@@ -1,4 +1,4 @@
-"""Which bucket a series is in."""
+"""Assignment of series to buckets by a checksum of their names."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import numpy as np
 
 from .._typing import Integers
 
-NO_BUCKET = -1  #: of what cannot be the name of a series
+NO_BUCKET = -1  #: bucket of values that cannot be the name of a series
 
 
 def plain_name(name: Any) -> str | int | None:
-    """The name of a series, as text or number of Python's own; None if it is neither.
+    """Return the name of a series as a plain ``str`` or ``int``; None if it is neither text nor a whole number.
 
-    Members of some enumerations are text or numbers, too. They are equal to plain ones, but are shown as others and
-    are written to files as objects of their class, which nobody who reads them trusts.
+    Members of some enumerations are text or numbers, too. They are equal to plain ones, but would be written to files
+    as objects of their class, which needs a pickle.
     """
     if isinstance(name, str):
         return str.__str__(name)
@@ -27,7 +27,7 @@ def plain_name(name: Any) -> str | int | None:
 
 
 def plain_names(column: Any) -> Any:
-    """A column of pandas with plain names, and None where there is none: else True would be the same as 1."""
+    """Return a pandas column with plain names, and None for other values, so that True is not taken for 1."""
     import pandas as pd
 
     if not (isinstance(column.dtype, pd.CategoricalDtype) or pd.api.types.is_object_dtype(column.dtype)):
@@ -39,19 +39,19 @@ def plain_names(column: Any) -> Any:
 
 
 def bucket_of(series: Any, n_buckets: int) -> int:
-    """The bucket of a series.
+    """Return the bucket of a series.
 
-    Made of its name, which is text or a whole number, by a checksum that is the same in every process, on every machine
-    and in later versions: Python's own hash of a text is not.
+    The checksum of the name is the same in every process, on every machine and in later versions; ``hash`` of a text
+    is not.
     """
     name = plain_name(series)
     return NO_BUCKET if name is None else crc32(str(name).encode(errors="surrogatepass")) % n_buckets
 
 
 def buckets_of(column: Any, n_buckets: int) -> Integers:
-    """Those of the rows of a column of pandas."""
+    """Return the bucket of each row of a pandas column of series names."""
     import pandas as pd
 
     codes, names = pd.factorize(plain_names(column))
     buckets = [bucket_of(name, n_buckets) for name in names.tolist()]
-    return np.array([*buckets, NO_BUCKET], dtype=np.int64)[codes]  # where there is no name, the code is -1
+    return np.array([*buckets, NO_BUCKET], dtype=np.int64)[codes]  # the code of a missing name is -1

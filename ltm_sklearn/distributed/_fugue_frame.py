@@ -9,88 +9,89 @@ from typing import Any
 
 import pandas as pd
 
-from ._bucket_work import FailureReport, Work
 from ._buckets import buckets_of
+from ._panel_task import BucketReport, PanelTask
 
-BUCKET = "ltm_bucket"  #: a column that is added on the way
+BUCKET = "ltm_bucket"  #: a temporary column
 
 
 class FugueFrame:
-    """One whose rows are on the workers of a cluster."""
+    """A frame whose rows are on the workers of a cluster."""
 
     in_order = False
 
     def __init__(self, frame: Any) -> None:
-        import fugue.api as fa  # here, as it is not always there
+        import fugue.api as fa  # optional
 
         is_dask = type(frame).__module__.startswith("dask")
         self.frame, self._fugue = _without_categories(frame) if is_dask else frame, fa
-        self.columns = fa.get_column_names(frame)
+        self.columns: list[Any] = fa.get_column_names(frame)
         if BUCKET in self.columns:
-            raise ValueError(f"the name of column {BUCKET!r} is needed on the way: rename it")
+            raise ValueError(f"column {BUCKET!r} has the name of a temporary column: rename it")
         for name in self.columns:
             if isinstance(name, str) and any(letter < " " for letter in name):
-                raise ValueError(f"column {name!r} has a tab or a newline in its name, which Fugue does not take")
+                raise ValueError(f"column {name!r} has a tab or a newline in its name, which Fugue does not support")
         index = getattr(getattr(frame, "index", None), "name", None)  # of Dask
         if index is not None:
             raise ValueError(
-                f"the frame's index has the name {index!r}, which Fugue does not take: make it a column with "
-                "reset_index(), or let it go with reset_index(drop=True)"
+                f"the frame's index has the name {index!r}, which Fugue does not support: make it a column with "
+                "reset_index(), or remove it with reset_index(drop=True)"
             )
 
-    def learn(self, work: Work) -> list[FailureReport]:
-        """Learn all rows, now: what comes back is small, and is asked for once."""
+    def learn(self, task: PanelTask) -> list[BucketReport]:
         schema = "bucket:long,n_series:long,n_rows:long,error:str,is_input:bool"
-        reports = self._fugue.as_array(self._by_bucket(_learned, work, schema, {}), type_safe=True)
-        return [FailureReport(*row) for row in reports]
+        reports = self._fugue.as_array(self._by_bucket(_learned, task, schema, {}), type_safe=True)
+        return [BucketReport(*row) for row in reports]
 
-    def predict(self, work: Work, kept: list[str], names: list[str]) -> Any:
-        """A frame of the same kind with some of its columns, and what is predicted."""
-        with self._told():
+    def predict(self, task: PanelTask, kept: list[str], names: list[str]) -> Any:
+        with self._clear_errors():
             schema = self._fugue.get_schema(self.frame).extract(kept) + [(name, float) for name in names]
-        return self._by_bucket(_predicted, work, schema, {"kept": kept, "names": names})
+        return self._by_bucket(_predicted, task, schema, {"kept": kept, "names": names})
 
-    def _by_bucket(self, using: Any, work: Work, schema: Any, params: dict[str, Any]) -> Any:
-        of = {"series": work.mixture.series, "n_buckets": work.generation.n_buckets}
-        params = {"work": replace(work, of_one_type=True), **params}
-        with self._told():
-            numbered = self._fugue.transform(self.frame, _numbered, schema=f"*,{BUCKET}:long", params=of)
+    def _by_bucket(self, using: Any, task: PanelTask, schema: Any, params: dict[str, Any]) -> Any:
+        """Return the frame of the results of a function that is called with the rows of each bucket."""
+        bucketing = {"series": task.mixture.series, "n_buckets": task.generation.n_buckets}
+        params = {"task": replace(task, of_one_type=True), **params}
+        with self._clear_errors():
+            numbered = self._fugue.transform(self.frame, _with_bucket, schema=f"*,{BUCKET}:long", params=bucketing)
             return self._fugue.transform(numbered, using, schema=schema, partition={"by": BUCKET}, params=params)
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
-        """Errors of Fugue in our words."""
+    def _clear_errors(self) -> Iterator[None]:
+        """Replace Fugue's errors by messages that name the cause."""
         from fugue.dataframe.utils import SchemaError
 
         try:
             yield
         except SyntaxError as error:
-            told = f"among {self.columns!r} is a name that Fugue does not take, with , or : perhaps: {error}"
-            raise ValueError(told) from error
+            raise ValueError(
+                f"columns={self.columns!r} has a name that Fugue does not support, perhaps one with , or : in it: "
+                f"{error}"
+            ) from error
         except SchemaError as error:
-            if "empty" in str(error):  # of Ray: without rows it has no columns
+            if "empty" in str(error):  # a Ray dataset without rows has no columns
                 raise ValueError("the frame has no rows") from error
             raise
 
 
 def _without_categories(frame: Any) -> Any:
-    """Fugue does not know those of Dask: they are what they stand for."""
+    """Return a Dask frame with the values of its categorical columns, which Fugue does not support."""
     names = [name for name, kind in dict(frame.dtypes).items() if isinstance(kind, pd.CategoricalDtype)]
     if not names:
         return frame
-    known = frame.categorize(columns=names, index=False)  # or they would all be taken for text; a look at all rows
+    known = frame.categorize(columns=names, index=False)  # reads all rows; unknown categories would become text
     return known.astype({name: known.dtypes[name].categories.dtype for name in names})
 
 
-def _numbered(rows: pd.DataFrame, series: str, n_buckets: int) -> pd.DataFrame:
+def _with_bucket(rows: pd.DataFrame, series: str, n_buckets: int) -> pd.DataFrame:
     return rows.assign(**{BUCKET: buckets_of(rows[series], n_buckets)})
 
 
-def _learned(rows: pd.DataFrame, work: Any) -> pd.DataFrame:
-    report = work.learn(int(rows[BUCKET].iloc[0]), rows.reset_index(drop=True))
+def _learned(rows: pd.DataFrame, task: Any) -> pd.DataFrame:
+    report = task.learn(int(rows[BUCKET].iloc[0]), rows.reset_index(drop=True))
     return pd.DataFrame([report])
 
 
-def _predicted(rows: pd.DataFrame, work: Any, kept: Any, names: Any) -> pd.DataFrame:
-    said = work.predict(int(rows[BUCKET].iloc[0]), rows.reset_index(drop=True))
-    return rows[kept].assign(**dict(zip(names, said.T, strict=True)))
+def _predicted(rows: pd.DataFrame, task: Any, kept: Any, names: Any) -> pd.DataFrame:
+    predictions = task.predict(int(rows[BUCKET].iloc[0]), rows.reset_index(drop=True))
+    return rows[kept].assign(**dict(zip(names, predictions.T, strict=True)))

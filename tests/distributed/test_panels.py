@@ -16,14 +16,14 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from panels import assert_same_numbers, in_memory, in_three, own_loss, panel_frame
 from sklearn import config_context
 from sklearn.exceptions import NotFittedError
+from support.panels import assert_same_numbers, in_memory, in_three, own_loss, panel_frame
 
 from ltm_sklearn import ExpertMixture
-from ltm_sklearn.distributed import PanelMixture, _generations
-from ltm_sklearn.distributed._bucket_work import Work
+from ltm_sklearn.distributed import PanelMixture, _panel_state
 from ltm_sklearn.distributed._buckets import bucket_of, buckets_of, plain_name
+from ltm_sklearn.distributed._panel_task import PanelTask
 from ltm_sklearn.experts import LongTermMemory
 
 pytestmark = pytest.mark.fast_cases(1)
@@ -282,7 +282,7 @@ def test_so_many_generations_are_kept(keep, tmp_path):
     panel = panel_in(tmp_path, keep=keep)
     for _, of_day in rows.groupby("day"):
         panel.partial_fit(of_day)
-    assert panel._generations.numbers() == list(range(6 - keep, 6))
+    assert panel._state.numbers() == list(range(6 - keep, 6))
     assert len(list((tmp_path / "buckets").iterdir())) == keep * N_BUCKETS
 
 
@@ -290,16 +290,16 @@ def test_a_call_that_is_broken_off_changes_nothing(tmp_path, monkeypatch):
     first, second, last = in_three(panel_frame())
     panel = panel_in(tmp_path).partial_fit(first)
     before = files_in(tmp_path)
-    learn, learned = Work.learn, []
+    learn, learned = PanelTask.learn, []
 
-    def broken_off(work, bucket, rows):
+    def broken_off(task, bucket, rows):
         if len(learned) == 2:
             raise KeyboardInterrupt
         learned.append(bucket)
-        return learn(work, bucket, rows)
+        return learn(task, bucket, rows)
 
     with monkeypatch.context() as patched:
-        patched.setattr(Work, "learn", broken_off)
+        patched.setattr(PanelTask, "learn", broken_off)
         with pytest.raises(KeyboardInterrupt):
             panel.partial_fit(second)
     assert files_in(tmp_path) == before
@@ -316,7 +316,7 @@ def test_a_call_that_is_broken_off_when_it_counts_already_has_learned(error, tmp
         raise error
 
     with monkeypatch.context() as patched:
-        patched.setattr(_generations, "sync_folder", broken_off)
+        patched.setattr(_panel_state, "sync_folder", broken_off)
         with pytest.raises(error):
             panel.partial_fit(second)
     assert panel.generation_ == 2
@@ -328,17 +328,17 @@ import os, signal, sys
 import pandas as pd
 from ltm_sklearn import ExpertMixture
 from ltm_sklearn.distributed import PanelMixture
-from ltm_sklearn.distributed._bucket_work import Work
+from ltm_sklearn.distributed._panel_task import PanelTask
 
-learn, learned = Work.learn, []
+learn, learned = PanelTask.learn, []
 
-def killed(work, bucket, rows):
-    learned.append(learn(work, bucket, rows))
+def killed(task, bucket, rows):
+    learned.append(learn(task, bucket, rows))
     if len(learned) == 2:
         os.kill(os.getpid(), signal.SIGKILL)
     return learned[-1]
 
-Work.learn = killed
+PanelTask.learn = killed
 mixture = ExpertMixture(series="shop", time="day")
 PanelMixture(mixture, sys.argv[1], n_buckets=int(sys.argv[2])).partial_fit(pd.read_pickle(sys.argv[3]))
 """
@@ -362,14 +362,14 @@ def test_a_process_that_is_killed_leaves_the_generation_before(tmp_path):
 
 def test_a_task_that_is_run_again_writes_the_same(tmp_path, monkeypatch):
     first, second, last = in_three(panel_frame())
-    learn = Work.learn
+    learn = PanelTask.learn
 
-    def twice(work, bucket, rows):
-        report = learn(work, bucket, rows)
-        assert learn(work, bucket, rows) == report
+    def twice(task, bucket, rows):
+        report = learn(task, bucket, rows)
+        assert learn(task, bucket, rows) == report
         return report
 
-    monkeypatch.setattr(Work, "learn", twice)
+    monkeypatch.setattr(PanelTask, "learn", twice)
     panel = panel_in(tmp_path).partial_fit(first).partial_fit(second)
     assert_same_numbers(panel, panel.predict(last), in_memory({}, first, second), last)
 
@@ -377,16 +377,16 @@ def test_a_task_that_is_run_again_writes_the_same(tmp_path, monkeypatch):
 def test_two_processes_that_learn_at_once_are_told(tmp_path, monkeypatch):
     first, second, last = in_three(panel_frame())
     panel = panel_in(tmp_path).partial_fit(first)
-    learn, calls = Work.learn, []
+    learn, calls = PanelTask.learn, []
 
-    def with_another(work, bucket, rows):
+    def with_another(task, bucket, rows):
         calls.append(bucket)
         if len(calls) == 1:
             panel_in(tmp_path, keep=1).partial_fit(second)  # which removes what the other goes on from
-        return learn(work, bucket, rows)
+        return learn(task, bucket, rows)
 
-    monkeypatch.setattr(Work, "learn", with_another)
-    with pytest.raises(RuntimeError, match="another process has learned"):
+    monkeypatch.setattr(PanelTask, "learn", with_another)
+    with pytest.raises(RuntimeError, match="another process has updated"):
         panel.partial_fit(second)
     assert panel.generation_ == 2
     assert_same_numbers(panel, panel.predict(last), in_memory({}, first, second), last)
@@ -396,18 +396,18 @@ def test_what_was_learned_while_others_made_several_generations_is_not_lost_in_s
     rows = panel_frame()
     days = [rows[rows["day"] == day] for day in sorted(rows["day"].unique())]
     panel = panel_in(tmp_path, keep=1).partial_fit(days[0])
-    learn, calls = Work.learn, []
+    learn, calls = PanelTask.learn, []
 
-    def with_others(work, bucket, rows):
+    def with_others(task, bucket, rows):
         calls.append(bucket)
-        report = learn(work, bucket, rows)
+        report = learn(task, bucket, rows)
         if len(calls) == 1:
             for day in days[1:4]:  # the first of these generations is removed when the others are there
                 panel_in(tmp_path, keep=1).partial_fit(day)
         return report
 
-    monkeypatch.setattr(Work, "learn", with_others)
-    with pytest.raises(RuntimeError, match=r"another process has learned .* up to generation 4"):
+    monkeypatch.setattr(PanelTask, "learn", with_others)
+    with pytest.raises(RuntimeError, match=r"another process has updated .* up to generation 4"):
         panel.partial_fit(days[1])
     assert panel.generation_ == 4
 
@@ -420,7 +420,7 @@ def test_a_damaged_older_generation_is_in_nobodys_way(tmp_path):
     for day in days[2:5]:
         panel.partial_fit(day)
     assert panel.generation_ == 5
-    assert panel._generations.numbers() == [3, 4, 5]
+    assert panel._state.numbers() == [3, 4, 5]
 
 
 def test_the_same_parameters_in_other_words_are_the_same_panel(tmp_path):
@@ -455,7 +455,7 @@ def test_a_loss_that_others_would_not_find_is_refused_at_once(which, tmp_path):
     run = subprocess.run(
         [sys.executable, "-P", "-c", OF_MAIN, str(tmp_path), which], capture_output=True, text=True, timeout=60
     )
-    assert "is of __main__, where workers do not find it: put it into a module" in run.stderr
+    assert "is defined in __main__, which workers cannot import. Move it to a module" in run.stderr
     assert list(tmp_path.iterdir()) == []
 
 
@@ -474,7 +474,7 @@ def test_what_the_caller_hands_in_is_trusted_with_all_that_is_in_it(loss, tmp_pa
 
 @pytest.mark.parametrize("loss", [lambda y, p: np.abs(y - p), partial(lambda y, p: np.abs(y - p))])
 def test_a_loss_that_could_not_be_read_again_is_refused_before_anything_is_learned(loss, tmp_path):
-    with pytest.raises(ValueError, match=r"lambda.* cannot be written so that all can read it"):
+    with pytest.raises(ValueError, match=r"lambda.* cannot be written to files that all workers can read"):
         panel_in(tmp_path, loss=loss).partial_fit(panel_frame())
     assert list(tmp_path.iterdir()) == []
 
@@ -490,55 +490,55 @@ def test_a_state_that_is_no_folder_is_named(tmp_path):
 def test_a_call_that_fails_leaves_alone_what_another_process_writes(tmp_path, monkeypatch):
     first, second, last = in_three(panel_frame())
     panel = panel_in(tmp_path).partial_fit(first)
-    learn, calls = Work.learn, []
+    learn, calls = PanelTask.learn, []
 
-    def with_another(work, bucket, rows):
-        report = learn(work, bucket, rows)
+    def with_another(task, bucket, rows):
+        report = learn(task, bucket, rows)
         calls.append(bucket)
         if len(calls) == 2:  # when two buckets are written, which do not count yet
             with pytest.raises(ValueError, match="infinite"):
                 panel_in(tmp_path).partial_fit(changed(second, "newcomer", np.inf))
         return report
 
-    monkeypatch.setattr(Work, "learn", with_another)
+    monkeypatch.setattr(PanelTask, "learn", with_another)
     panel.partial_fit(second)
     assert_same_numbers(panel, panel.predict(last), in_memory({}, first, second), last)
 
 
 def test_of_processes_that_end_at_the_same_moment_one_has_learned(tmp_path):
-    generations = panel_in(tmp_path).partial_fit(panel_frame(n_series=2))._generations
+    state = panel_in(tmp_path).partial_fit(panel_frame(n_series=2))._state
     at_once, outcomes = threading.Barrier(4), []
 
     def add(last):
         at_once.wait()
         try:
-            generations.add(replace(last, number=last.number + 1))
+            state.add(replace(last, number=last.number + 1))
             outcomes.append("added")
         except RuntimeError:
             outcomes.append("too late")
 
     for _ in range(10):
-        threads = [threading.Thread(target=add, args=(generations.read(),)) for _ in range(4)]
+        threads = [threading.Thread(target=add, args=(state.read(),)) for _ in range(4)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
     assert outcomes.count("added") == 10
     assert outcomes.count("too late") == 30
-    assert generations.read().number == 11
+    assert state.read().number == 11
     assert {path.name[:11] for path in tmp_path.iterdir()} == {"buckets", "generation-"}
 
 
 def test_tidying_up_leaves_alone_who_has_begun_after_the_call(tmp_path):
     first, second, _ = in_three(panel_frame())
     panel = panel_in(tmp_path).partial_fit(first)
-    work = replace(panel._work(panel._now()), call="another")
-    assert work.learn(0, second[buckets_of(second["shop"], N_BUCKETS) == 0]).error == ""
+    task = replace(panel._task(panel._current()), call="another")
+    assert task.learn(0, second[buckets_of(second["shop"], N_BUCKETS) == 0]).error == ""
     written = files_in(tmp_path)
-    panel._generations.tidy(1, 1)
+    panel._state.prune(1, 1)
     assert files_in(tmp_path) == written
     panel.partial_fit(second)  # which was faster
-    assert work.new_file(0) not in {path.name for path in files_in(tmp_path)}
+    assert task.new_file(0) not in {path.name for path in files_in(tmp_path)}
 
 
 def test_one_may_read_while_another_learns(tmp_path):
@@ -567,14 +567,14 @@ def test_predicting_from_a_generation_that_is_gone_says_so(tmp_path):
     rows = panel_frame(n_times=5)
     days = [of_day for _, of_day in rows.groupby("day")]
     panel = panel_in(tmp_path).partial_fit(days[0])
-    work = panel._work(panel._now())  # what a cluster has been given, and has not begun with
-    said = work.predict(0, days[1][days[1]["shop"].map(lambda name: bucket_of(name, N_BUCKETS)) == 0])
+    task = panel._task(panel._current())  # what a cluster has been given, and has not begun with
+    said = task.predict(0, days[1][days[1]["shop"].map(lambda name: bucket_of(name, N_BUCKETS)) == 0])
     panel.partial_fit(days[1])
-    still = work.predict(0, days[1][days[1]["shop"].map(lambda name: bucket_of(name, N_BUCKETS)) == 0])
+    still = task.predict(0, days[1][days[1]["shop"].map(lambda name: bucket_of(name, N_BUCKETS)) == 0])
     np.testing.assert_array_equal(said, still)
     panel.partial_fit(days[2])
     with pytest.raises(ValueError, match=r"generation 1 in .* is gone"):
-        work.predict(0, days[1])
+        task.predict(0, days[1])
 
 
 # Errors ---------------------------------------------------------------------------------------------------------------
@@ -611,12 +611,12 @@ def of_pyspark_pandas(rows):
         (lambda rows: rows.drop(columns="shop"), r"no column 'shop' \(series=\)"),
         (lambda rows: rows.drop(columns="day"), r"no column 'day' \(time=\)"),
         (lambda rows: rows.drop(columns="y"), r"no column 'y' \(target=\)"),
-        (lambda rows: rows.rename(columns={"model 1": 1}), "named by text; there is 1"),
-        (lambda rows: pd.concat([rows, rows["y"]], axis=1), "two columns 'y'"),
+        (lambda rows: rows.rename(columns={"model 1": 1}), "names of columns must be text; there is 1"),
+        (lambda rows: pd.concat([rows, rows["y"]], axis=1), "has two columns 'y'"),
         (lambda rows: rows[:0], "the frame has no rows"),
-        (lambda rows: rows.to_dict(), "a frame of pandas, Polars, Dask, Ray or Spark is needed"),
-        (of_pyspark_pandas, r"frames of pyspark\.pandas are not taken: give frame\.to_spark\(\)"),
-        (lambda rows: pl.from_pandas(rows).lazy(), "a frame of pandas, Polars, Dask, Ray or Spark is needed"),
+        (lambda rows: rows.to_dict(), "frame must be a frame of pandas, Polars, Dask, Ray or Spark"),
+        (of_pyspark_pandas, r"frames of pyspark\.pandas are not supported: pass frame\.to_spark\(\)"),
+        (lambda rows: pl.from_pandas(rows).lazy(), "frame must be a frame of pandas, Polars, Dask, Ray or Spark"),
     ],
 )
 def test_wrong_rows_are_named_and_nothing_is_learned(wrong, message, tmp_path):
@@ -635,7 +635,9 @@ def test_labels_that_could_not_be_read_again_are_refused(which, label, tmp_path)
     panel = panel_in(tmp_path, **{which: "of it"}).partial_fit(first.assign(**{"of it": first["day"].dt.day}))
     before = files_in(tmp_path)
     wrong = second.assign(**{"of it": pd.Series([label] * len(second), dtype=object, index=second.index)})
-    with pytest.raises(ValueError, match=rf"column 'of it' \({which}=\): .*{type(label).__name__}.* cannot be written"):
+    with pytest.raises(
+        ValueError, match=rf"column 'of it' \({which}=\): .*{type(label).__name__}.* cannot be written without pickle"
+    ):
         panel.partial_fit(wrong)
     assert files_in(tmp_path) == before
     panel.partial_fit(second.assign(**{"of it": second["day"]}))
@@ -677,7 +679,7 @@ def test_a_wrong_first_call_leaves_no_panel(tmp_path):
     with pytest.raises(ValueError, match="infinite"):
         panel.partial_fit(changed(panel_frame(), "model 1", np.inf))
     assert files_in(tmp_path) == {}
-    with pytest.raises(NotFittedError, match="no panel in"):
+    with pytest.raises(NotFittedError, match="has no panel yet"):
         panel.predict(panel_frame())
     with pytest.raises(ValueError, match="no column of forecasts"):
         panel.partial_fit(panel_frame()[["shop", "day", "y"]])
@@ -700,13 +702,13 @@ def test_wrong_rows_to_predict_are_named(tmp_path):
         ({"series": None}, "the mixture needs series="),
         ({"lag": -1}, "lag=-1"),
         ({"target": "day"}, "target='day' must be"),
-        ({"series": "mixture"}, "'mixture' has the name of what is predicted"),
-        ({"quantiles": [0.1], "target": "mixture_q10"}, "'mixture_q10' has the name of what is predicted"),
+        ({"series": "mixture"}, "'mixture' has the name of a column of predictions"),
+        ({"quantiles": [0.1], "target": "mixture_q10"}, "'mixture_q10' has the name of a column of predictions"),
         ({"n_buckets": 0}, "n_buckets=0"),
         ({"keep": 0}, "keep=0"),
-        ({"n_buckets": 8}, "has n_buckets=3, not 8"),
-        ({"target": "z"}, "has target='y', not 'z'"),
-        ({"loss": "absolute"}, "have loss='squared', not 'absolute'"),
+        ({"n_buckets": 8}, "n_buckets=8 differs from that of the panel in .*, 3"),
+        ({"target": "z"}, "target='z' differs from that of the panel in .*, 'y'"),
+        ({"loss": "absolute"}, "loss='absolute' differs from that of the mixtures in .*, 'squared'"),
     ],
 )
 def test_wrong_parameters_are_named(parameters, message, tmp_path):
@@ -736,35 +738,24 @@ def test_what_is_written_about_a_generation_can_be_read_by_anybody(tmp_path):
     assert sum(content["n_series"].values()) == 5
 
 
-def test_a_folder_of_the_first_format_can_be_gone_on_from(tmp_path):
-    first, second, last = in_three(panel_frame())
-    panel = panel_in(tmp_path).partial_fit(first)
-    of_now = tmp_path / "generation-00000001.json"
-    content = json.loads(of_now.read_text())
-    del content["call"]
-    of_now.write_text(json.dumps(content | {"format": 1}))
-    panel.partial_fit(second)
-    assert_same_numbers(panel, panel.predict(last), in_memory({}, first, second), last)
-
-
 def test_what_workers_are_sent_does_not_grow_with_the_buckets(tmp_path):
     rows, sent = panel_frame(n_series=300), []
     for n_buckets in (2, 200):
         panel = panel_in(tmp_path / str(n_buckets), n_buckets=n_buckets).partial_fit(rows)
-        sent.append(len(pickle.dumps(panel._work(panel._now()))))
+        sent.append(len(pickle.dumps(panel._task(panel._current()))))
     assert sent[1] - sent[0] < 10
 
 
 def test_a_folder_that_was_made_again_is_not_taken_for_the_old_one(tmp_path):
     first, second, _ = in_three(panel_frame())
     panel = panel_in(tmp_path / "state").partial_fit(first)
-    work = panel._work(panel._now())
-    work.load(0)
+    task = panel._task(panel._current())
+    task.load(0)
     (tmp_path / "state").rename(tmp_path / "old")
     panel.partial_fit(second)
     assert_same_numbers(panel, panel.predict(second), in_memory({}, second), second)
     with pytest.raises(ValueError, match=r"generation 1 in .* is gone"):
-        work.load(0)
+        task.load(0)
 
 
 def test_a_folder_that_is_nowhere_is_a_mistake(tmp_path):
