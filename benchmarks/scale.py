@@ -275,11 +275,11 @@ def medians(taken: list[dict[str, float]]) -> dict[str, float]:
 
 def seconds_and_bytes_of_list(n_buckets: int) -> tuple[float, float]:
     """What the list of so many files takes to read, and its size: it is written here, without the files."""
-    from ltm_sklearn.distributed._generations import Generation, Generations
+    from ltm_sklearn.distributed._panel_state import Generation, PanelState
 
     with tempfile.TemporaryDirectory() as folder:
-        generations = Generations(Path(folder))
-        call, buckets = generations.begin(), range(n_buckets)
+        state = PanelState(Path(folder))
+        call, buckets = state.begin_call(), range(n_buckets)
         now = Generation(
             number=100,
             n_buckets=n_buckets,
@@ -288,13 +288,13 @@ def seconds_and_bytes_of_list(n_buckets: int) -> tuple[float, float]:
             experts=[f"model {at}" for at in range(EXPERTS)],
             n_first=EXPERTS,
             call=call,
-            files={str(bucket): generations.new_file(100, call, bucket) for bucket in buckets},
+            files={str(bucket): state.new_file(100, call, bucket) for bucket in buckets},
             n_series={str(bucket): SERIES_A_BUCKET for bucket in buckets},
             n_rows={str(bucket): 100 * SERIES_A_BUCKET for bucket in buckets},
         )
-        generations.add(now)
+        state.add(now)
         start = time.process_time()
-        generations.read()
+        state.read()
         seconds = time.process_time() - start
         (listing,) = Path(folder).glob("generation-*")
         return seconds, float(listing.stat().st_size)

@@ -1,4 +1,4 @@
-"""Panels of series in buckets: same numbers as in one mixture, state that survives, errors that help."""
+"""Panels of series: results equal those of one mixture, the state is transactional, errors name the cause."""
 
 import enum
 import json
@@ -84,31 +84,31 @@ def files_in(folder):
     ids=lambda parameters: " ".join(parameters) or "default",
 )
 @pytest.mark.parametrize("kind", [lambda rows: rows, pl.from_pandas], ids=["pandas", "polars"])
-def test_the_numbers_are_those_of_one_mixture_in_memory(kind, parameters, tmp_path):
+def test_results_equal_those_of_one_mixture_in_memory(kind, parameters, tmp_path):
     first, second, last = in_three(panel_frame())
     panel_in(tmp_path, **parameters).partial_fit(kind(first))
     panel = panel_in(tmp_path, **parameters)  # which has only the folder
     panel.partial_fit(kind(second.sample(frac=1.0, random_state=0)))
-    said = panel.predict(kind(last))
-    assert type(said) is type(kind(last))
-    said = said if isinstance(said, pd.DataFrame) else said.to_pandas()
-    np.testing.assert_array_equal(said["shop"], last["shop"])
+    predictions = panel.predict(kind(last))
+    assert type(predictions) is type(kind(last))
+    predictions = predictions if isinstance(predictions, pd.DataFrame) else predictions.to_pandas()
+    np.testing.assert_array_equal(predictions["shop"], last["shop"])
     mixture = in_memory(parameters, first, second)
     if "group" in parameters:
-        np.testing.assert_array_equal(said["mixture"], mixture.predict(last.drop(columns="y")))
+        np.testing.assert_array_equal(predictions["mixture"], mixture.predict(last.drop(columns="y")))
         assert list(panel.weights().columns) == ["shop", "weekday", *mixture.experts_]
     else:
-        assert_same_numbers(panel, said, mixture, last)
+        assert_same_numbers(panel, predictions, mixture, last)
 
 
 def test_quantiles_have_a_column_each(tmp_path):
     rows = panel_frame(n_series=6)
     levels = [0.1, 0.5, 0.975]
     panel = panel_in(tmp_path, quantiles=levels, bias=True).partial_fit(rows)
-    said = panel.predict(rows.drop(columns="y"))
-    assert list(said.columns) == ["shop", "day", "mixture_q10", "mixture_q50", "mixture_q97_5"]
+    predictions = panel.predict(rows.drop(columns="y"))
+    assert list(predictions.columns) == ["shop", "day", "mixture_q10", "mixture_q50", "mixture_q97_5"]
     mixture = in_memory({"quantiles": levels, "bias": True}, rows)
-    np.testing.assert_array_equal(said.iloc[:, 2:], mixture.predict(rows.drop(columns="y")))
+    np.testing.assert_array_equal(predictions.iloc[:, 2:], mixture.predict(rows.drop(columns="y")))
     assert set(panel.weights()["quantile"]) == set(levels)
 
 
@@ -135,14 +135,14 @@ def test_dates_of_arrow_are_times(tmp_path):
     np.testing.assert_array_equal(panel.predict(of_arrow)["mixture"], mixture.predict(rows.drop(columns="y")))
 
 
-def test_an_expert_with_the_name_of_the_column_of_quantiles_is_refused(tmp_path):
+def test_an_expert_named_like_the_column_of_quantiles_is_refused(tmp_path):
     rows = panel_frame(n_series=2).rename(columns={"model 1": "quantile"})
     with pytest.raises(ValueError, match="column 'quantile' has the name of a column of the weights"):
         panel_in(tmp_path / "quantiles", quantiles=[0.1, 0.9]).partial_fit(rows)
     assert list(panel_in(tmp_path).partial_fit(rows).weights().columns)[:3] == ["shop", "model 0", "quantile"]
 
 
-def test_a_bucket_without_rows_meets_new_experts_as_the_others_do(tmp_path):
+def test_new_experts_reach_buckets_without_rows(tmp_path):
     first, second, last = in_three(panel_frame())
     shops = second["shop"].unique()
     alone = second[second["shop"] == shops[0]].assign(latecomer=0.5)  # all others meet the newcomer and it later
@@ -160,19 +160,19 @@ def test_rows_of_pandas_keep_their_index_and_order(tmp_path):
     first, _, last = in_three(panel_frame())
     panel = panel_in(tmp_path).partial_fit(first)
     shuffled = last.sample(frac=1.0, random_state=0)
-    said = panel.predict(shuffled)
-    pd.testing.assert_index_equal(said.index, shuffled.index)
-    pd.testing.assert_frame_equal(said.loc[last.index], panel.predict(last), check_exact=True)
+    predictions = panel.predict(shuffled)
+    pd.testing.assert_index_equal(predictions.index, shuffled.index)
+    pd.testing.assert_frame_equal(predictions.loc[last.index], panel.predict(last), check_exact=True)
 
 
-def test_without_times_rows_of_pandas_are_learned_in_their_order(tmp_path):
+def test_without_times_rows_keep_their_order(tmp_path):
     rows = panel_frame(n_series=5).drop(columns="day")
     panel = panel_in(tmp_path, time=None).partial_fit(rows)
     mixture = ExpertMixture(series="shop").partial_fit(rows.drop(columns="y"), rows["y"])
     np.testing.assert_array_equal(panel.predict(rows)["mixture"], mixture.predict(rows.drop(columns="y")))
 
 
-def test_numbers_of_numpy_and_texts_of_any_kind_will_do(tmp_path):
+def test_numpy_numbers_and_any_text_are_accepted(tmp_path):
     rows = panel_frame(n_series=4)
     rows = rows.assign(shop=rows["shop"] + "é\0")
     panel = panel_in(tmp_path, n_buckets=np.int64(2)).partial_fit(rows)
@@ -183,7 +183,7 @@ def test_numbers_of_numpy_and_texts_of_any_kind_will_do(tmp_path):
 
 
 @pytest.mark.parametrize("name", [Shop.ZERO, Number.ZERO, Text("shop-0")], ids=repr)
-def test_names_of_another_class_are_the_series_of_their_plain_ones(name, tmp_path):
+def test_series_names_of_subclasses_equal_plain_names(name, tmp_path):
     first, second, last = in_three(panel_frame(n_series=4).replace({"shop": {"shop-0": plain_name(name)}}))
 
     def named(rows):
@@ -196,14 +196,14 @@ def test_names_of_another_class_are_the_series_of_their_plain_ones(name, tmp_pat
     assert panel.n_series_ == 4
 
 
-def test_names_of_experts_of_another_class_are_their_plain_ones(tmp_path):
+def test_expert_names_of_subclasses_equal_plain_names(tmp_path):
     first, second, last = in_three(panel_frame(n_series=4))
     panel = panel_in(tmp_path).partial_fit(first)
     panel.partial_fit(second.rename(columns={name: Text(name) for name in ("model 1", "newcomer")}))
     assert_same_numbers(panel, panel.predict(last), in_memory({}, first, second), last)
 
 
-def test_a_series_that_is_new_gets_the_prior(tmp_path):
+def test_a_new_series_has_the_prior(tmp_path):
     first, _, last = in_three(panel_frame(n_series=3))
     panel = panel_in(tmp_path).partial_fit(first)
     unknown = last.assign(shop=[f"unknown-{at}" for at in range(len(last))]).dropna().drop(columns="newcomer")
@@ -211,7 +211,7 @@ def test_a_series_that_is_new_gets_the_prior(tmp_path):
     np.testing.assert_allclose(panel.predict(unknown)["mixture"], plain, rtol=1e-12)
 
 
-def test_the_mixture_of_a_series_can_be_looked_at(tmp_path):
+def test_mixture_of_returns_the_mixture_of_a_series(tmp_path):
     rows = panel_frame(n_series=20)
     panel = panel_in(tmp_path, record=50).partial_fit(rows)
     mixture = panel.mixture_of("shop-3")
@@ -231,19 +231,19 @@ def test_the_bucket_of_a_name_never_changes():
 
 
 @pytest.mark.parametrize("dtype", ["int64", "int32", "Int64", "int64[pyarrow]"])
-def test_whole_numbers_of_any_type_are_in_the_same_buckets(dtype):
+def test_integers_of_any_dtype_have_the_same_bucket(dtype):
     names = pd.Series([3, -7, 3, 12345678], dtype=dtype)
     assert buckets_of(names, 64).tolist() == [bucket_of(name, 64) for name in (3, -7, 3, 12345678)]
 
 
 @pytest.mark.parametrize("dtype", [object, "string", "string[pyarrow]", "category"])
-def test_texts_of_any_type_are_in_the_same_buckets(dtype):
+def test_texts_of_any_dtype_have_the_same_bucket(dtype):
     names = pd.Series(["a", "b", "a"], dtype=dtype)
     assert buckets_of(names, 64).tolist() == [bucket_of(name, 64) for name in "aba"]
 
 
 @pytest.mark.parametrize("name", [Shop.ZERO, Number.ZERO, Text("a"), np.str_("a"), np.int8(5)], ids=repr)
-def test_a_name_of_another_class_is_in_the_bucket_of_its_plain_one(name):
+def test_names_of_subclasses_have_the_bucket_of_plain_names(name):
     plain = plain_name(name)
     assert type(plain) in (str, int)
     assert plain == name
@@ -253,7 +253,7 @@ def test_a_name_of_another_class_is_in_the_bucket_of_its_plain_one(name):
 
 
 @pytest.mark.parametrize("name", [True, np.True_, 1.0, None, np.nan, np.timedelta64(1), pd.Timedelta(1)], ids=repr)
-def test_what_is_equal_to_a_number_is_no_name_beside_it(name):
+def test_other_values_that_equal_a_number_have_no_bucket(name):
     assert buckets_of(pd.Series([1, name, 1], dtype=object), 64).tolist() == [bucket_of(1, 64), -1, bucket_of(1, 64)]
 
 
@@ -277,7 +277,7 @@ def test_a_bucket_without_rows_is_not_written_again(tmp_path):
 
 
 @pytest.mark.parametrize("keep", [1, 2, 3])
-def test_so_many_generations_are_kept(keep, tmp_path):
+def test_keep_limits_the_stored_generations(keep, tmp_path):
     rows = panel_frame(n_times=5)
     panel = panel_in(tmp_path, keep=keep)
     for _, of_day in rows.groupby("day"):
@@ -286,7 +286,7 @@ def test_so_many_generations_are_kept(keep, tmp_path):
     assert len(list((tmp_path / "buckets").iterdir())) == keep * N_BUCKETS
 
 
-def test_a_call_that_is_broken_off_changes_nothing(tmp_path, monkeypatch):
+def test_an_interrupted_call_changes_nothing(tmp_path, monkeypatch):
     first, second, last = in_three(panel_frame())
     panel = panel_in(tmp_path).partial_fit(first)
     before = files_in(tmp_path)
@@ -308,7 +308,7 @@ def test_a_call_that_is_broken_off_changes_nothing(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, OSError], ids=lambda error: error.__name__)
-def test_a_call_that_is_broken_off_when_it_counts_already_has_learned(error, tmp_path, monkeypatch):
+def test_a_call_interrupted_at_its_very_end_takes_effect(error, tmp_path, monkeypatch):
     first, second, last = in_three(panel_frame())
     panel = panel_in(tmp_path).partial_fit(first)
 
@@ -344,7 +344,7 @@ PanelMixture(mixture, sys.argv[1], n_buckets=int(sys.argv[2])).partial_fit(pd.re
 """
 
 
-def test_a_process_that_is_killed_leaves_the_generation_before(tmp_path):
+def test_a_killed_process_leaves_the_previous_generation(tmp_path):
     first, second, last = in_three(panel_frame())
     state, rows = tmp_path / "state", tmp_path / "rows.pickle"
     panel = panel_in(state).partial_fit(first)
@@ -360,7 +360,7 @@ def test_a_process_that_is_killed_leaves_the_generation_before(tmp_path):
     assert len(list((state / "buckets").iterdir())) == 2 * N_BUCKETS
 
 
-def test_a_task_that_is_run_again_writes_the_same(tmp_path, monkeypatch):
+def test_a_repeated_task_writes_the_same_file(tmp_path, monkeypatch):
     first, second, last = in_three(panel_frame())
     learn = PanelTask.learn
 
@@ -374,7 +374,7 @@ def test_a_task_that_is_run_again_writes_the_same(tmp_path, monkeypatch):
     assert_same_numbers(panel, panel.predict(last), in_memory({}, first, second), last)
 
 
-def test_two_processes_that_learn_at_once_are_told(tmp_path, monkeypatch):
+def test_concurrent_updates_raise_an_error(tmp_path, monkeypatch):
     first, second, last = in_three(panel_frame())
     panel = panel_in(tmp_path).partial_fit(first)
     learn, calls = PanelTask.learn, []
@@ -392,7 +392,7 @@ def test_two_processes_that_learn_at_once_are_told(tmp_path, monkeypatch):
     assert_same_numbers(panel, panel.predict(last), in_memory({}, first, second), last)
 
 
-def test_what_was_learned_while_others_made_several_generations_is_not_lost_in_silence(tmp_path, monkeypatch):
+def test_concurrent_updates_by_several_generations_raise_an_error(tmp_path, monkeypatch):
     rows = panel_frame()
     days = [rows[rows["day"] == day] for day in sorted(rows["day"].unique())]
     panel = panel_in(tmp_path, keep=1).partial_fit(days[0])
@@ -412,7 +412,7 @@ def test_what_was_learned_while_others_made_several_generations_is_not_lost_in_s
     assert panel.generation_ == 4
 
 
-def test_a_damaged_older_generation_is_in_nobodys_way(tmp_path):
+def test_a_damaged_old_generation_does_no_harm(tmp_path):
     rows = panel_frame(n_series=5)
     days = [rows[rows["day"] == day] for day in sorted(rows["day"].unique())]
     panel = panel_in(tmp_path, keep=3).partial_fit(days[0]).partial_fit(days[1])
@@ -423,7 +423,7 @@ def test_a_damaged_older_generation_is_in_nobodys_way(tmp_path):
     assert panel._state.numbers() == [3, 4, 5]
 
 
-def test_the_same_parameters_in_other_words_are_the_same_panel(tmp_path):
+def test_equal_parameters_in_other_types_are_accepted(tmp_path):
     rows = panel_frame(n_series=5)
     panel_in(tmp_path, quantiles=[0.1, 0.9], algorithm=LongTermMemory()).partial_fit(rows)
     with config_context(print_changed_only=False):
@@ -451,7 +451,7 @@ PanelMixture(ExpertMixture(series="shop", loss=losses[sys.argv[2]]), sys.argv[1]
 
 
 @pytest.mark.parametrize("which", ["function", "partial", "object", "argument"])
-def test_a_loss_that_others_would_not_find_is_refused_at_once(which, tmp_path):
+def test_a_loss_of_main_is_refused_at_once(which, tmp_path):
     run = subprocess.run(
         [sys.executable, "-P", "-c", OF_MAIN, str(tmp_path), which], capture_output=True, text=True, timeout=60
     )
@@ -464,7 +464,7 @@ def test_a_loss_that_others_would_not_find_is_refused_at_once(which, tmp_path):
     [partial(own_power, power=1.5), partial(partial(own_power, power=3.0), power=1.5), OwnPower(own_power, 1.5)],
     ids=["partial", "partial of a partial", "object"],
 )
-def test_what_the_caller_hands_in_is_trusted_with_all_that_is_in_it(loss, tmp_path):
+def test_own_losses_are_stored_with_pickle(loss, tmp_path):
     first, second, last = in_three(panel_frame())
     panel_in(tmp_path, loss=loss).partial_fit(first)
     panel = panel_in(tmp_path, loss=loss).partial_fit(second)
@@ -473,13 +473,13 @@ def test_what_the_caller_hands_in_is_trusted_with_all_that_is_in_it(loss, tmp_pa
 
 
 @pytest.mark.parametrize("loss", [lambda y, p: np.abs(y - p), partial(lambda y, p: np.abs(y - p))])
-def test_a_loss_that_could_not_be_read_again_is_refused_before_anything_is_learned(loss, tmp_path):
+def test_a_loss_that_cannot_be_stored_is_refused_at_once(loss, tmp_path):
     with pytest.raises(ValueError, match=r"lambda.* cannot be written to files that all workers can read"):
         panel_in(tmp_path, loss=loss).partial_fit(panel_frame())
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_state_that_is_no_folder_is_named(tmp_path):
+def test_a_state_that_is_not_a_folder_is_refused(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(NotADirectoryError, match="is a file, not a folder"):
         panel_in(tmp_path / "file").partial_fit(panel_frame())
@@ -487,7 +487,7 @@ def test_a_state_that_is_no_folder_is_named(tmp_path):
         panel_in(None).partial_fit(panel_frame())
 
 
-def test_a_call_that_fails_leaves_alone_what_another_process_writes(tmp_path, monkeypatch):
+def test_a_failed_call_keeps_files_of_other_processes(tmp_path, monkeypatch):
     first, second, last = in_three(panel_frame())
     panel = panel_in(tmp_path).partial_fit(first)
     learn, calls = PanelTask.learn, []
@@ -505,7 +505,7 @@ def test_a_call_that_fails_leaves_alone_what_another_process_writes(tmp_path, mo
     assert_same_numbers(panel, panel.predict(last), in_memory({}, first, second), last)
 
 
-def test_of_processes_that_end_at_the_same_moment_one_has_learned(tmp_path):
+def test_of_simultaneous_updates_one_takes_effect(tmp_path):
     state = panel_in(tmp_path).partial_fit(panel_frame(n_series=2))._state
     at_once, outcomes = threading.Barrier(4), []
 
@@ -529,7 +529,7 @@ def test_of_processes_that_end_at_the_same_moment_one_has_learned(tmp_path):
     assert {path.name[:11] for path in tmp_path.iterdir()} == {"buckets", "generation-"}
 
 
-def test_tidying_up_leaves_alone_who_has_begun_after_the_call(tmp_path):
+def test_pruning_keeps_files_of_calls_in_progress(tmp_path):
     first, second, _ = in_three(panel_frame())
     panel = panel_in(tmp_path).partial_fit(first)
     task = replace(panel._task(panel._current()), call="another")
@@ -541,7 +541,7 @@ def test_tidying_up_leaves_alone_who_has_begun_after_the_call(tmp_path):
     assert task.new_file(0) not in {path.name for path in files_in(tmp_path)}
 
 
-def test_one_may_read_while_another_learns(tmp_path):
+def test_the_state_can_be_read_during_updates(tmp_path):
     days = [of_day for _, of_day in panel_frame(n_series=4, n_times=12).groupby("day")]
     panel, numbers, errors = panel_in(tmp_path, keep=1).partial_fit(days[0]), [], []
     done = threading.Event()
@@ -563,15 +563,15 @@ def test_one_may_read_while_another_learns(tmp_path):
     assert numbers == sorted(numbers)
 
 
-def test_predicting_from_a_generation_that_is_gone_says_so(tmp_path):
+def test_predictions_from_a_removed_generation_raise_an_error(tmp_path):
     rows = panel_frame(n_times=5)
     days = [of_day for _, of_day in rows.groupby("day")]
     panel = panel_in(tmp_path).partial_fit(days[0])
     task = panel._task(panel._current())  # what a cluster has been given, and has not begun with
-    said = task.predict(0, days[1][days[1]["shop"].map(lambda name: bucket_of(name, N_BUCKETS)) == 0])
+    predictions = task.predict(0, days[1][days[1]["shop"].map(lambda name: bucket_of(name, N_BUCKETS)) == 0])
     panel.partial_fit(days[1])
     still = task.predict(0, days[1][days[1]["shop"].map(lambda name: bucket_of(name, N_BUCKETS)) == 0])
-    np.testing.assert_array_equal(said, still)
+    np.testing.assert_array_equal(predictions, still)
     panel.partial_fit(days[2])
     with pytest.raises(ValueError, match=r"generation 1 in .* is gone"):
         task.predict(0, days[1])
@@ -630,7 +630,7 @@ def test_wrong_rows_are_named_and_nothing_is_learned(wrong, message, tmp_path):
 
 @pytest.mark.parametrize("label", [Shop.ZERO, Text("one"), PurePosixPath("one")], ids=repr)
 @pytest.mark.parametrize("which", ["group", "block"])
-def test_labels_that_could_not_be_read_again_are_refused(which, label, tmp_path):
+def test_labels_that_need_pickle_are_refused(which, label, tmp_path):
     first, second, last = in_three(panel_frame(n_series=4))
     panel = panel_in(tmp_path, **{which: "of it"}).partial_fit(first.assign(**{"of it": first["day"].dt.day}))
     before = files_in(tmp_path)
@@ -644,7 +644,7 @@ def test_labels_that_could_not_be_read_again_are_refused(which, label, tmp_path)
     assert panel.predict(last.assign(**{"of it": last["day"]}))["mixture"].notna().all()
 
 
-def test_series_of_numbers_are_named_as_such(tmp_path):
+def test_errors_name_series_with_numeric_names(tmp_path):
     rows = panel_frame(n_series=3)
     rows = rows.assign(shop=rows["shop"].str.slice(5).astype(int))
     panel = panel_in(tmp_path).partial_fit(rows[:9])
@@ -656,7 +656,7 @@ def test_series_of_numbers_are_named_as_such(tmp_path):
         panel.predict(rows[9:].assign(shop=1.5))
 
 
-def test_the_name_of_an_expert_may_be_any(tmp_path):
+def test_expert_names_may_equal_names_of_methods(tmp_path):
     rows = panel_frame(n_series=2).rename(columns={"model 1": "self", "model 2": "columns"})
     panel = panel_in(tmp_path).partial_fit(rows[:6])
     without = rows[6:].drop(columns=["self", "columns"])
@@ -667,14 +667,14 @@ def test_the_name_of_an_expert_may_be_any(tmp_path):
     assert panel.partial_fit(without).experts_ == mixture.experts_
 
 
-def test_in_one_process_5_is_another_series_than_the_text(tmp_path):
+def test_the_number_5_and_the_text_are_two_series(tmp_path):
     rows = panel_frame(n_series=2)
     rows = rows.assign(shop=rows["shop"].map({"shop-0": 5, "shop-1": "5"}))
     panel = panel_in(tmp_path).partial_fit(rows[rows["shop"] == 5]).partial_fit(rows[rows["shop"] == "5"])
     assert panel.n_series_ == 2
 
 
-def test_a_wrong_first_call_leaves_no_panel(tmp_path):
+def test_a_failed_first_call_leaves_no_panel(tmp_path):
     panel = panel_in(tmp_path)
     with pytest.raises(ValueError, match="infinite"):
         panel.partial_fit(changed(panel_frame(), "model 1", np.inf))
@@ -718,27 +718,27 @@ def test_wrong_parameters_are_named(parameters, message, tmp_path):
         panel_in(tmp_path, **parameters).partial_fit(rows)
 
 
-def test_only_mixtures_are_put_into_panels(tmp_path):
+def test_other_models_than_mixtures_are_refused(tmp_path):
     with pytest.raises(ValueError, match="must be an ExpertMixture"):
         PanelMixture("mixture", tmp_path).partial_fit(panel_frame())
 
 
 @pytest.mark.parametrize("content", ["", "{}", '{"format": 99}', "[]"])
-def test_a_file_that_is_no_generation_is_named(content, tmp_path):
+def test_a_damaged_generation_is_named(content, tmp_path):
     panel = panel_in(tmp_path).partial_fit(panel_frame(n_series=5))
     (tmp_path / "generation-00000001.json").write_text(content)
     with pytest.raises(ValueError, match=r"generation-00000001\.json is not the state of a panel"):
         panel.predict(panel_frame(n_series=5))
 
 
-def test_what_is_written_about_a_generation_can_be_read_by_anybody(tmp_path):
+def test_generations_are_readable_json(tmp_path):
     panel_in(tmp_path).partial_fit(panel_frame(n_series=5))
     content = json.loads((tmp_path / "generation-00000001.json").read_text())
     assert content["experts"] == [f"model {at}" for at in range(4)]
     assert sum(content["n_series"].values()) == 5
 
 
-def test_what_workers_are_sent_does_not_grow_with_the_buckets(tmp_path):
+def test_tasks_do_not_grow_with_the_number_of_buckets(tmp_path):
     rows, sent = panel_frame(n_series=300), []
     for n_buckets in (2, 200):
         panel = panel_in(tmp_path / str(n_buckets), n_buckets=n_buckets).partial_fit(rows)
@@ -746,7 +746,7 @@ def test_what_workers_are_sent_does_not_grow_with_the_buckets(tmp_path):
     assert sent[1] - sent[0] < 10
 
 
-def test_a_folder_that_was_made_again_is_not_taken_for_the_old_one(tmp_path):
+def test_a_remade_folder_is_not_mistaken_for_the_old_one(tmp_path):
     first, second, _ = in_three(panel_frame())
     panel = panel_in(tmp_path / "state").partial_fit(first)
     task = panel._task(panel._current())
@@ -758,7 +758,7 @@ def test_a_folder_that_was_made_again_is_not_taken_for_the_old_one(tmp_path):
         task.load(0)
 
 
-def test_a_folder_that_is_nowhere_is_a_mistake(tmp_path):
+def test_a_folder_without_a_parent_is_refused(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"there is no folder .*typo to make state in"):
         panel_in(tmp_path / "typo" / "state").partial_fit(panel_frame())
     assert list(tmp_path.iterdir()) == []
