@@ -25,7 +25,7 @@ from ltm_sklearn import ExpertMixture, LongTermMemoryClassifier, Snapshots, rive
 from ltm_sklearn.bandits import LongTermMemoryBandit
 from ltm_sklearn.evaluation import prequential
 from ltm_sklearn.evaluation._resuming import concepts_checksum
-from ltm_sklearn.evaluation._run import Run
+from ltm_sklearn.evaluation._run import PrequentialRun
 from ltm_sklearn.experts import Hedge, LongTermMemory
 from ltm_sklearn.persistence import Checkpoint, CheckpointWarning, _checkpoint, _folder, save
 from ltm_sklearn.persistence._file import _dump
@@ -33,7 +33,7 @@ from ltm_sklearn.persistence._models import TrustWarning
 from ltm_sklearn.persistence._setting import differences, setting_of
 from ltm_sklearn.persistence._writing import part_in
 from ltm_sklearn.streams import stagger
-from ltm_sklearn.streams._batches import Batch
+from ltm_sklearn.streams import Batch
 
 N_ROWS = 120
 LOSSES = np.random.default_rng(0).random((N_ROWS, 3))
@@ -691,7 +691,7 @@ def test_a_prequential_run_resumes_to_the_same_result(tmp_path, uninterrupted, c
 
 def test_a_finished_run_gives_its_result_again_without_a_prediction(tmp_path, uninterrupted, monkeypatch):
     first = prequential(pool(), rows_until(None), **SETTING, checkpoint=Checkpoint(tmp_path, every=150))
-    monkeypatch.setattr(Run, "step", None)
+    monkeypatch.setattr(PrequentialRun, "step", None)
     again = prequential(pool(), rows_until(None), **SETTING, checkpoint=Checkpoint(tmp_path, every=150))
     assert found(again) == found(first) == found(uninterrupted[0])
     assert again.scores == first.scores  # the seconds, too

@@ -12,7 +12,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.optimize import minimize
 from scipy.stats import norm
 
-from ltm_sklearn.evaluation import _few_experts, _sequences, crps, oracles
+from ltm_sklearn.evaluation import _sequence_search as _few_experts, _sequences, crps, oracles
 from ltm_sklearn.losses import LOSSES as LOSS_NAMES
 from ltm_sklearn.losses import Absolute, Pinball, RegressionLoss, Squared
 
@@ -159,7 +159,7 @@ def test_frames_are_tables():
 def little_work(monkeypatch, steps=150, most_groups=9):
     """So little that not all groups can be gone through."""
     monkeypatch.setattr(_few_experts, "MOST_STEPS", steps)
-    monkeypatch.setattr(_few_experts.Search, "_fits", lambda self, n_groups, n: n_groups <= most_groups)
+    monkeypatch.setattr(_few_experts.SequenceSearch, "_fits", lambda self, n_groups, n: n_groups <= most_groups)
 
 
 @settings(max_examples=60, deadline=None)

@@ -21,9 +21,9 @@ from sklearn.preprocessing import StandardScaler
 from ltm_sklearn import LongTermMemoryClassifier, LongTermMemoryRegressor
 from ltm_sklearn._rows import column_names
 from ltm_sklearn.evaluation import PrequentialDisplay, prequential
-from ltm_sklearn.evaluation._changes import Changes
-from ltm_sklearn.evaluation._curve import MOST_POINTS, MOST_SEGMENTS, Curve, Schedule
-from ltm_sklearn.evaluation._leaders import MOST_LEADERS, Leaders
+from ltm_sklearn.evaluation._concept_changes import MOST_SEGMENTS, ConceptChanges as Changes, ConceptTimeline as Schedule
+from ltm_sklearn.evaluation._curve import MOST_POINTS, LossCurve as Curve
+from ltm_sklearn.evaluation._concept_f1 import MOST_LEADERS, ConceptF1 as Leaders
 from ltm_sklearn.evaluation._regret import Comparators
 from ltm_sklearn.streams import Batches, RecurringConcepts, linear_regressions, sea, stagger
 

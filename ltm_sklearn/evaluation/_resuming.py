@@ -1,4 +1,4 @@
-"""Runs that go on where a checkpoint was written."""
+"""Resumption of a prequential run from a checkpoint."""
 
 from __future__ import annotations
 
@@ -11,20 +11,22 @@ from numpy.typing import NDArray
 
 from ..persistence import Checkpoint
 from ..persistence._setting import setting_of
-from ..streams._batches import Batch
-from ._run import Run
+from ..streams import Batch
+from ._run import PrequentialRun
 
-Batches = Iterator[tuple[Batch, NDArray[Any] | None]]
+ScheduledBatches = Iterator[tuple[Batch, NDArray[Any] | None]]
 
 
-def resumed(checkpoint: Checkpoint, fresh: Run, models: Mapping[Any, Any], arguments: Mapping[str, Any]) -> Run:
-    """The run as it was saved, with the given models in it; the fresh one if there is none.
+def resume(
+    checkpoint: Checkpoint, fresh: PrequentialRun, models: Mapping[Any, Any], arguments: Mapping[str, Any]
+) -> PrequentialRun:
+    """Return the saved run with the given models in it, or the fresh run if there is none.
 
-    A given model shares its attributes with the one that was loaded from then on: so it has learned what that one had,
-    and whatever inside refers to the loaded one, as a bound method, sees what the given one learns.
+    From then on a given model shares its ``__dict__`` with the loaded one. So it has learned what the loaded one has,
+    and references to the loaded one inside it, such as bound methods, see what the given one learns.
     """
     for name, model in models.items():
-        check_in_place(name, model)
+        _check_state_in_dict(name, model)
     setting = {"models": repr(list(models))}
     for name, value in arguments.items():
         setting |= setting_of(value, name)
@@ -33,55 +35,54 @@ def resumed(checkpoint: Checkpoint, fresh: Run, models: Mapping[Any, Any], argum
     run, _ = checkpoint._resume(fresh, setting)
     if run is not fresh:
         for name, model in models.items():
-            contestant = run.contestants[name]
-            model.__dict__ = contestant.model.__dict__
-            contestant.model = model
+            adapter = run.adapters[name]
+            model.__dict__ = adapter.model.__dict__
+            adapter.model = model
     return run
 
 
-def check_in_place(name: Any, model: Any) -> None:
-    """Raise a ValueError if what was loaded cannot be put into the model that is given."""
-    if not hasattr(model, "__dict__") or any(map(_has_more, type(model).__mro__)):
-        raise ValueError(f"model {name!r} keeps its state outside of __dict__, where a checkpoint cannot put it back")
+def _check_state_in_dict(name: Any, model: Any) -> None:
+    if not hasattr(model, "__dict__") or any(map(_has_state_outside_dict, type(model).__mro__)):
+        raise ValueError(f"model {name!r} keeps its state outside of __dict__, where a checkpoint cannot restore it")
 
 
-def _has_more(cls: type) -> bool:
-    """Whether it has slots, or is a container or a compiled class with a state of its own, as dictionaries are."""
+def _has_state_outside_dict(cls: type) -> bool:
+    """Return whether a class has slots, or is compiled and larger than an object, as containers are."""
     is_compiled = isinstance(vars(cls).get("__new__"), BuiltinFunctionType)
     return bool(vars(cls).get("__slots__")) or (is_compiled and cls.__basicsize__ > object.__basicsize__)
 
 
-def remaining(batches: Batches, run: Run) -> Batches:
-    """What comes after the rows that are done, which must be those of the stream."""
-    n_passed, seen, concepts = 0, 0, 0
-    while n_passed < run.n_predicted:
-        batch, in_force = next(batches, (None, None))
+def skip_processed(batches: ScheduledBatches, run: PrequentialRun) -> ScheduledBatches:
+    """Skip the rows that the run has processed; raise a ValueError if the stream has other rows there."""
+    n_rows, targets, concepts = 0, 0, 0
+    while n_rows < run.n_predicted:
+        batch, scheduled = next(batches, (None, None))
         if batch is None:
-            raise ValueError(f"the stream has {n_passed} rows, and the checkpoint is at row {run.n_predicted}")
-        n_passed += len(batch.y)
-        seen, concepts = checksum(batch.y, seen), concepts_checksum(batch, in_force, concepts)
-    if n_passed > run.n_predicted:
+            raise ValueError(f"the stream has {n_rows} rows, but the checkpoint is at row {run.n_predicted}")
+        n_rows += len(batch.y)
+        targets, concepts = checksum(batch.y, targets), concepts_checksum(batch, scheduled, concepts)
+    if n_rows > run.n_predicted:
         raise ValueError(
-            f"the checkpoint is at row {run.n_predicted}, where a stream had ended; this one goes on within the batch"
+            f"the checkpoint is at row {run.n_predicted}, where a stream ended within a batch; this stream goes on"
         )
-    if seen != run.seen:
-        raise ValueError(f"the first {n_passed} rows of the stream have other targets than those of the checkpoint")
-    if concepts != run.concepts_seen:
+    if targets != run.targets_checksum:
+        raise ValueError(f"the first {n_rows} rows of the stream have other targets than those of the checkpoint")
+    if concepts != run.concepts_checksum:
         raise ValueError(
-            f"the first {n_passed} rows of the stream have other concepts than those of the checkpoint, or one of the "
-            "two has none"
+            f"the first {n_rows} rows of the stream have other concepts than those of the checkpoint, or only one of "
+            "the two has concepts"
         )
     return batches
 
 
-def concepts_checksum(batch: Batch, in_force: NDArray[Any] | None, so_far: int) -> int:
-    """Of the concepts of the rows and of those in force; as it was, where none are known."""
-    for concepts in (batch.concept, None if in_force is batch.concept else in_force):
+def concepts_checksum(batch: Batch, scheduled: NDArray[Any] | None, so_far: int) -> int:
+    """Continue a checksum with the concepts of the rows and the scheduled ones; unchanged if there are none."""
+    for concepts in (batch.concept, None if scheduled is batch.concept else scheduled):
         if concepts is not None:
             so_far = checksum(concepts, so_far)
     return so_far
 
 
 def checksum(values: NDArray[Any], so_far: int) -> int:
-    """Of targets or concepts, whatever they are."""
+    """Continue a checksum with the values of an array of any type."""
     return zlib.crc32(repr(values.tolist()).encode(errors="surrogatepass"), so_far)
