@@ -88,9 +88,8 @@ def _linear_program(forecasts: Floats, y: Floats, loss: Any, convex: bool) -> Fl
         typical = np.abs(errors).mean(axis=0)
         unit = typical.min() or _mean_size(errors)
         errors, typical = errors / unit, typical / unit
-        scale = np.maximum(
-            typical, 1.0
-        )  # of each constraint: the errors of one bad expert should not set the tolerance
+        # the scale of each constraint: errors of one bad expert should not set the tolerance
+        scale = np.maximum(typical, 1.0)
         n_rows, n_experts = errors.shape
         solution = linprog(
             np.append(np.zeros(n_rows), -1.0),
