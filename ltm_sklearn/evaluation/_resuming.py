@@ -58,12 +58,12 @@ def skip_processed(batches: ScheduledBatches, run: PrequentialRun) -> ScheduledB
     while n_rows < run.n_predicted:
         batch, scheduled = next(batches, (None, None))
         if batch is None:
-            raise ValueError(f"the stream has {n_rows} rows, but the checkpoint is at row {run.n_predicted}")
+            raise ValueError(f"the stream has {n_rows} rows, and the checkpoint is at row {run.n_predicted}")
         n_rows += len(batch.y)
         targets, concepts = checksum(batch.y, targets), concepts_checksum(batch, scheduled, concepts)
     if n_rows > run.n_predicted:
         raise ValueError(
-            f"the checkpoint is at row {run.n_predicted}, where a stream ended within a batch; this stream goes on"
+            f"the checkpoint is at row {run.n_predicted}, where a stream had ended; this one has more rows in that batch"
         )
     if targets != run.targets_checksum:
         raise ValueError(f"the first {n_rows} rows of the stream have other targets than those of the checkpoint")
