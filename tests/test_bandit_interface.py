@@ -23,7 +23,7 @@ from scipy.stats import chisquare
 from sklearn.base import clone
 
 from ltm_sklearn.bandits import BanditAlgorithm
-from ltm_sklearn.bandits._base import pick
+from ltm_sklearn.bandits._base import draw_from
 
 T = 60
 
@@ -248,8 +248,8 @@ def test_repeats_differ_and_leave_no_trace(name):
 def test_a_chance_of_zero_is_never_picked():
     """Not even by the ends of what a random number can be."""
     chances = np.array([0.0, 0.5, 0.0, 0.5, 0.0])
-    assert [pick(chances, uniform) for uniform in (0.0, 0.25, 0.5, 1.0 - 2**-53)] == [1, 1, 3, 3]
-    assert pick(np.array([1.0]), 1.0 - 2**-53) == 0
+    assert [draw_from(chances, uniform) for uniform in (0.0, 0.25, 0.5, 1.0 - 2**-53)] == [1, 1, 3, 3]
+    assert draw_from(np.array([1.0]), 1.0 - 2**-53) == 0
 
 
 @for_each(BANDITS)
@@ -281,7 +281,7 @@ def test_a_query_draws_distinct_arms_with_the_chances_claimed(make):
     counts, firsts = np.zeros(K), np.zeros(K)
     claimed = np.full(K, np.nan)
     for _ in range(n):
-        arms = bandit.draw(query=3)
+        arms = bandit.draw(n_queries=3)
         assert len(set(arms.tolist())) == 3
         counts[arms] += 1
         firsts[arms[0]] += 1
@@ -296,8 +296,8 @@ def test_a_query_draws_distinct_arms_with_the_chances_claimed(make):
 def test_losses_of_a_query_are_learned_in_any_order(make):
     one, other = started(make), started(make)
     for row in random_losses(20, seed=1):
-        arms = one.draw(query=2)
-        assert np.array_equal(arms, other.draw(query=2))
+        arms = one.draw(n_queries=2)
+        assert np.array_equal(arms, other.draw(n_queries=2))
         one.update(arms, row[arms])
         other.update(arms.tolist()[::-1], row[arms[::-1]].tolist())
     np.testing.assert_allclose(one.probabilities, other.probabilities, atol=1e-9)
@@ -308,7 +308,7 @@ def test_losses_of_a_query_are_learned_in_any_order(make):
 def test_all_arms_queried_find_the_best(make):
     bandit = make()
     for _ in range(300):
-        arms = bandit.draw(K, query=K)
+        arms = bandit.draw(K, n_queries=K)
         bandit.update(arms, np.where(arms == 2, -1.0, 1.0))
     assert bandit.probabilities.argmax() == 2
 
@@ -320,8 +320,8 @@ def test_sleeping_arms_are_never_drawn(make):
     for row in random_losses(100):
         awake = rng.random(K) < 0.4
         awake[rng.integers(K)] = True
-        query = int(rng.integers(1, awake.sum() + 1))
-        arms = bandit.draw(K, awake=awake, query=query)
+        n_queries = int(rng.integers(1, awake.sum() + 1))
+        arms = bandit.draw(K, awake=awake, n_queries=n_queries)
         assert awake[arms].all()
         bandit.update(arms, row[arms])
         assert_distribution(bandit.probabilities, K)
@@ -331,7 +331,7 @@ def test_sleeping_arms_are_never_drawn(make):
 def test_one_arm_is_always_drawn(make):
     bandit = make()
     assert set(bandit.run(random_losses(20, 1)).ravel()) == {0}
-    assert bandit.draw(awake=[True], query=1).tolist() == [0]
+    assert bandit.draw(awake=[True], n_queries=1).tolist() == [0]
     assert bandit.probabilities.tolist() == [1.0]
 
 
@@ -482,10 +482,10 @@ BAD_CALLS = {
     "probability-shape": (lambda b, arm: b.update(arm, 0.1, probability=[0.1, 0.2]), "probability has shape"),
     "probability-text": (lambda b, arm: b.update(arm, 0.1, probability="p"), "probability must be numbers"),
     "draw-other-arms": (lambda b, arm: b.draw(K + 1), "n_arms=5, but this bandit runs over 4"),
-    "query-large": (lambda b, arm: b.draw(query=K + 1), "query=5 must be a positive integer up to 4"),
-    "query-zero": (lambda b, arm: b.draw(query=0), "query=0"),
-    "query-float": (lambda b, arm: b.draw(query=2.0), "query=2.0"),
-    "query-awake": (lambda b, arm: b.draw(awake=[True, True, False, False], query=3), "query=3 .*up to 2"),
+    "n_queries-large": (lambda b, arm: b.draw(n_queries=K + 1), "n_queries=5 must be a positive integer up to 4"),
+    "n_queries-zero": (lambda b, arm: b.draw(n_queries=0), "n_queries=0"),
+    "n_queries-float": (lambda b, arm: b.draw(n_queries=2.0), "n_queries=2.0"),
+    "n_queries-awake": (lambda b, arm: b.draw(awake=[True, True, False, False], n_queries=3), "n_queries=3 .*up to 2"),
     "all-asleep": (lambda b, arm: b.draw(awake=[False] * K), "all arms sleep"),
     "awake-short": (lambda b, arm: b.draw(awake=[True]), "awake must be True or False for each of 4"),
     "awake-numbers": (lambda b, arm: b.draw(awake=[1.0, 0.0, 1.0, 1.0]), "awake must be True or False"),
@@ -557,11 +557,11 @@ def test_arms_must_be_known_first(make):
         lambda: bandit.draw(),
         lambda: bandit.draw(0),
         lambda: bandit.draw(2.0),
-        lambda: bandit.draw(K, query=K + 1),
+        lambda: bandit.draw(K, n_queries=K + 1),
         lambda: bandit.draw(K, awake=[False] * K),
         lambda: bandit.run(one_bad(np.nan)),
     ):
-        with pytest.raises(ValueError, match=r"arms|query|losses"):
+        with pytest.raises(ValueError, match=r"arms|n_queries|losses"):
             call()
         assert not hasattr(bandit, "state_")
     assert bandit.n_rounds_ == 0

@@ -293,14 +293,14 @@ def test_all_cells_find_the_pace():
 def test_several_arms_seen_teach_more_than_one():
     losses, good = noisy([1, 6, 1, 6, 1, 6], 300, 8, 0.4)
     lost = {}
-    for query in (1, 4):
-        lost[query] = []
+    for n_queries in (1, 4):
+        lost[n_queries] = []
         for seed in range(5):
             bandit = LongTermMemoryBandit(random_state=seed)
             wrong = 0
             for row, best in zip(losses, good, strict=True):
-                arms = bandit.draw(8, query=query)
+                arms = bandit.draw(8, n_queries=n_queries)
                 bandit.update(arms, row[arms])
                 wrong += arms[0] != best
-            lost[query].append(wrong)
+            lost[n_queries].append(wrong)
     assert np.mean(lost[4]) < 0.8 * np.mean(lost[1])

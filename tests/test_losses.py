@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from ltm_sklearn.losses import Absolute, Huber, LogCosh, Percentage, Pinball, Squared
-from ltm_sklearn.losses._classes import ClassScore
-from ltm_sklearn.losses._targets import TargetScore
+from ltm_sklearn.losses._classification import ClassificationScore
+from ltm_sklearn.losses._regression import RegressionScore
 
 # Classes ------------------------------------------------------------------------------------------------------
 
@@ -28,21 +28,25 @@ BY_HAND = {
 
 @pytest.mark.parametrize("loss", BY_HAND)
 def test_class_losses_are_those_computed_by_hand(loss):
-    np.testing.assert_allclose(ClassScore(loss, 3, average=False).losses(TRUTH, SAID, None), BY_HAND[loss], atol=1e-15)
     np.testing.assert_allclose(
-        ClassScore(loss, 3, average=False).mixture_loss(TRUTH, SAID[0]), BY_HAND[loss][0], atol=1e-15
+        ClassificationScore(loss, 3, average=False).losses(TRUTH, SAID, None), BY_HAND[loss], atol=1e-15
+    )
+    np.testing.assert_allclose(
+        ClassificationScore(loss, 3, average=False).mixture_loss(TRUTH, SAID[0]), BY_HAND[loss][0], atol=1e-15
     )
 
 
 def test_auto_is_zero_one_for_classes():
-    np.testing.assert_array_equal(ClassScore("auto", 3, average=False).losses(TRUTH, SAID, None), BY_HAND["zero_one"])
+    np.testing.assert_array_equal(
+        ClassificationScore("auto", 3, average=False).losses(TRUTH, SAID, None), BY_HAND["zero_one"]
+    )
 
 
 def test_expert_that_gives_no_class_any_chance_is_wrong_whatever_the_truth():
     # as one does that predicts a label which the ensemble does not have
-    assert ClassScore("zero_one", 3, average=False).losses(np.array([0, 1]), np.zeros((1, 2, 2)), None).tolist() == [
-        [1.0, 1.0]
-    ]
+    assert ClassificationScore("zero_one", 3, average=False).losses(
+        np.array([0, 1]), np.zeros((1, 2, 2)), None
+    ).tolist() == [[1.0, 1.0]]
 
 
 @pytest.mark.parametrize("loss", BY_HAND)
@@ -53,7 +57,7 @@ def test_expert_that_gives_no_class_any_chance_is_wrong_whatever_the_truth():
 def test_class_losses_of_any_probabilities_are_in_the_unit_interval(loss, weights, truth):
     total = weights.sum(axis=2, keepdims=True)
     chances = np.divide(weights, total, out=np.full_like(weights, 0.25), where=total > 1e-300)
-    score = ClassScore(loss, 3, average=False)
+    score = ClassificationScore(loss, 3, average=False)
     losses = score.rescale(score.losses(truth, chances, None).T)
     assert losses.shape == (5, 3)
     assert losses.min() >= 0.0
@@ -67,7 +71,7 @@ def test_own_class_loss_sees_indices_and_the_probabilities_of_one_expert():
         seen.append((y, probabilities))
         return 1.0 - probabilities[np.arange(len(y)), y]
 
-    losses = ClassScore(own, 3, average=False).losses(TRUTH, SAID, None)
+    losses = ClassificationScore(own, 3, average=False).losses(TRUTH, SAID, None)
     np.testing.assert_allclose(losses, [[0.2, 0.7, 0.0], [0.0, 1.0, 0.6]])
     assert all(np.array_equal(y, TRUTH) for y, _ in seen)
     assert [probabilities.shape for _, probabilities in seen] == [(3, 3), (3, 3)]
@@ -76,20 +80,20 @@ def test_own_class_loss_sees_indices_and_the_probabilities_of_one_expert():
 @pytest.mark.parametrize("wrong", [lambda y, p: 0.5, lambda y, p: np.zeros(2), lambda y, p: np.zeros((len(y), 1))])
 def test_own_loss_of_the_wrong_shape_is_refused(wrong):
     with pytest.raises(ValueError, match=r"loss must return one value a row, shape \(3,\); got shape"):
-        ClassScore(wrong, 3, average=False).losses(TRUTH, SAID, None)
+        ClassificationScore(wrong, 3, average=False).losses(TRUTH, SAID, None)
     with pytest.raises(ValueError, match=r"loss must return one value a row, shape \(3,\); got shape"):
-        TargetScore(wrong, average=True).losses(TRUTH.astype(float), SAID[:, :, :1], None)
+        RegressionScore(wrong, average=True).losses(TRUTH.astype(float), SAID[:, :, :1], None)
 
 
 @pytest.mark.parametrize("value", [-0.1, 1.1, np.inf])
 def test_own_class_loss_outside_the_unit_interval_is_refused(value):
-    score = ClassScore(lambda y, p: np.full(len(y), value), 3, average=False)
+    score = ClassificationScore(lambda y, p: np.full(len(y), value), 3, average=False)
     with pytest.raises(ValueError, match=r"loss must return values in \[0, 1\]; got"):
         score.rescale(score.losses(TRUTH, SAID, None).T)
 
 
 @pytest.mark.parametrize(
-    "make", [lambda own: ClassScore(own, 3, average=False), lambda own: TargetScore(own, average=True)]
+    "make", [lambda own: ClassificationScore(own, 3, average=False), lambda own: RegressionScore(own, average=True)]
 )
 def test_own_loss_of_nan_is_refused_and_does_not_pass_for_sleep(make):
     with pytest.raises(ValueError, match="loss must return numbers; got NaN for row 0"):
@@ -97,7 +101,7 @@ def test_own_loss_of_nan_is_refused_and_does_not_pass_for_sleep(make):
 
 
 @pytest.mark.parametrize(
-    "make", [lambda loss: ClassScore(loss, 3, average=False), lambda loss: TargetScore(loss, average=True)]
+    "make", [lambda loss: ClassificationScore(loss, 3, average=False), lambda loss: RegressionScore(loss, average=True)]
 )
 @pytest.mark.parametrize("loss", ["hinge", None, 3, True])
 def test_unknown_loss_is_named(make, loss):
@@ -161,7 +165,7 @@ def test_pinball_is_least_at_its_quantile():
     ],
 )
 def test_gradient_is_used_where_there_is_one_and_predictions_are_averaged(loss, average, uses_gradient):
-    assert TargetScore(loss, average).uses_gradient is uses_gradient
+    assert RegressionScore(loss, average).uses_gradient is uses_gradient
 
 
 class Quartic:
@@ -177,7 +181,7 @@ class Quartic:
 def test_linear_losses_are_the_gradient_at_the_mixture_times_the_distance_from_it():
     y, mixture = np.array([0.0, 1.0]), np.array([[1.0], [3.0]])
     said = np.array([[[0.0], [3.0]], [[5.0], [2.0]]])
-    losses = TargetScore(Quartic(), average=True).losses(y, said, mixture)
+    losses = RegressionScore(Quartic(), average=True).losses(y, said, mixture)
     np.testing.assert_allclose(losses, [[4.0 * -1.0, 0.0], [4.0 * 4.0, 32.0 * -1.0]])
 
 
@@ -188,7 +192,7 @@ def test_own_gradient_of_the_wrong_shape_or_nan_is_refused(slope):
             return slope
 
     with pytest.raises(ValueError, match="gradient must return"):
-        TargetScore(Wrong(), average=True).losses(np.zeros(2), np.zeros((2, 2, 1)), np.zeros((2, 1)))
+        RegressionScore(Wrong(), average=True).losses(np.zeros(2), np.zeros((2, 2, 1)), np.zeros((2, 1)))
 
 
 @pytest.mark.parametrize("error", [0.0, 1e-9, 1.0, 700.0, 1e6, 1e300])
@@ -201,7 +205,7 @@ def test_log_cosh_never_overflows(error):
 
 def test_percentages_of_zero_are_refused():
     with pytest.raises(ValueError, match="y is zero in row 1"):
-        TargetScore("percentage", average=True).observe(np.array([3.0, 0.0]))
+        RegressionScore("percentage", average=True).observe(np.array([3.0, 0.0]))
     with pytest.raises(ValueError, match="delta"):
         Huber(0.0)
 
@@ -211,14 +215,14 @@ def test_percentages_of_zero_are_refused():
 
 def rounds_of(y, said, loss="squared", linear=True):
     """Rescaled losses of single rows, as an engine asks for them."""
-    score = TargetScore(loss, average=linear)
+    score = RegressionScore(loss, average=linear)
     rescaled = []
     for target, experts in zip(y, said, strict=True):
         now = np.array([target])
         score.observe(now)
-        tamed = score.clipped(experts[:, np.newaxis, np.newaxis])
-        mixture = tamed.mean(axis=0) if linear else None
-        rescaled.append(score.rescale(score.losses(now, tamed, mixture).T)[0])
+        sanitize = score.clipped(experts[:, np.newaxis, np.newaxis])
+        mixture = sanitize.mean(axis=0) if linear else None
+        rescaled.append(score.rescale(score.losses(now, sanitize, mixture).T)[0])
     return np.array(rescaled)
 
 
@@ -256,7 +260,7 @@ def test_rescaled_losses_of_anything_are_in_the_unit_interval(y, said, linear):
 
 
 def test_losses_of_sleeping_experts_stay_nan_and_do_not_touch_the_others():
-    score = TargetScore("squared", average=False)
+    score = RegressionScore("squared", average=False)
     losses = np.array([[1.0, np.nan, 3.0], [np.nan, np.nan, np.nan], [np.nan, 2.0, 1.0], [np.nan, 5.0, np.nan]])
     score.observe(np.array([0.0, 1.0]))
     score.observe(np.array([0.5]))
@@ -275,16 +279,16 @@ def test_runaway_prediction_is_as_bad_as_one_at_the_edge_of_the_widened_range():
 
 
 def test_predictions_are_clipped_to_the_range_seen_widened_by_half_its_width():
-    score = TargetScore("squared", average=True)
+    score = RegressionScore("squared", average=True)
     score.observe(np.array([2.0, 4.0, 3.0]))
-    assert score.tame(np.array([-9.0, 1.5, 3.0, 4.5, 9.0])).tolist() == [1.0, 1.5, 3.0, 4.5, 5.0]
+    assert score.sanitized(np.array([-9.0, 1.5, 3.0, 4.5, 9.0])).tolist() == [1.0, 1.5, 3.0, 4.5, 5.0]
 
 
 def test_nothing_is_clipped_before_the_targets_have_a_range():
-    score = TargetScore("squared", average=True)
-    assert score.tame(np.array([1e9])) == 1e9
+    score = RegressionScore("squared", average=True)
+    assert score.sanitized(np.array([1e9])) == 1e9
     score.observe(np.array([5.0, 5.0]))
-    assert score.tame(np.array([1e9])) == 1e9
+    assert score.sanitized(np.array([1e9])) == 1e9
 
 
 def test_constant_targets_are_scored():
@@ -307,7 +311,7 @@ def test_experts_that_agree_lose_nothing():
 
 
 def score_that_knows_a_scale():
-    score = TargetScore("absolute", average=False)
+    score = RegressionScore("absolute", average=False)
     score.observe(np.array([0.0, 1.0]))
     score.observe(np.array([0.0, 1.0]))
     return score
@@ -332,7 +336,7 @@ def test_one_monstrous_gap_hardly_counts_and_several_are_soon_taken_up():
 
 
 def test_gaps_seen_while_the_targets_had_no_scale_do_not_tell_it():
-    score = TargetScore("absolute", average=False)
+    score = RegressionScore("absolute", average=False)
     score.observe(np.array([3.0]))
     score.rescale(np.array([[0.0, 1e300]]))
     score.observe(np.array([4.0]))
@@ -341,11 +345,11 @@ def test_gaps_seen_while_the_targets_had_no_scale_do_not_tell_it():
 
 def test_score_goes_on_after_a_pickle_as_without():
     y, said = stream()
-    score = TargetScore("squared", average=True)
+    score = RegressionScore("squared", average=True)
     score.observe(y)
     score.rescale(said)
     again = pickle.loads(pickle.dumps(score))
-    np.testing.assert_array_equal(again.tame(1e3 * said), score.tame(1e3 * said))
+    np.testing.assert_array_equal(again.sanitized(1e3 * said), score.sanitized(1e3 * said))
     np.testing.assert_array_equal(again.rescale(said / 2), score.rescale(said / 2))
 
 
@@ -355,16 +359,18 @@ def test_score_goes_on_after_a_pickle_as_without():
 def test_classifiers_are_apart_where_they_see_different_classes():
     one = np.array([[0.9, 0.1], [0.4, 0.6], [0.4, 0.6], [0.2, 0.8]])
     other = np.array([[0.6, 0.4], [0.4, 0.6], [0.6, 0.4], [0.2, 0.8]])
-    distances = ClassScore("auto", 3, average=False).distances(one, np.stack([one, other]), np.zeros(4, dtype=int))
+    distances = ClassificationScore("auto", 3, average=False).distances(
+        one, np.stack([one, other]), np.zeros(4, dtype=int)
+    )
     assert distances.mean(axis=1).tolist() == [0.0, 0.25]
 
 
 def apart(score, one, other, y):
-    return score.distances(score.tame(one), score.tame(other)[np.newaxis], y).mean()
+    return score.distances(score.sanitized(one), score.sanitized(other)[np.newaxis], y).mean()
 
 
 def test_regressors_are_as_far_apart_as_their_distance_in_units_of_the_targets_width():
-    score = TargetScore("squared", average=True)
+    score = RegressionScore("squared", average=True)
     constant, zeros = np.full(2, 5.0), np.zeros((2, 1))
     assert apart(score, zeros, zeros, constant) == 0.0
     assert apart(score, zeros, np.full((2, 1), 1e-9), constant) == np.inf  # nothing is known of the width
@@ -377,7 +383,7 @@ def test_regressors_are_as_far_apart_as_their_distance_in_units_of_the_targets_w
 
 
 def test_one_outlier_does_not_make_all_regressors_agree():
-    score = TargetScore("squared", average=True)
+    score = RegressionScore("squared", average=True)
     y = np.append(np.arange(20.0), 1e6)
     score.observe(y)
     assert apart(score, np.zeros((21, 1)), np.full((21, 1), 10.0), y) > 0.1

@@ -10,12 +10,12 @@ from pools import for_each, same, snapshot
 from ltm_sklearn.bandits import DiscountedUCB, Exp3, Exp3IX, Exp3S, SlidingWindowUCB
 
 
-def played_by_hand(bandit, losses, *, query=None):
+def played_by_hand(bandit, losses, *, n_queries=None):
     """Plays with draw and update; yields the probabilities before each round, the arms, and the chances of each."""
     for row in losses:
         bandit.draw(losses.shape[1])
         chances = bandit.probabilities
-        arms = np.atleast_1d(bandit.draw(query=query))
+        arms = np.atleast_1d(bandit.draw(n_queries=n_queries))
         yield chances, arms, bandit.drawn_.chances, row[arms]
         bandit.update(arms, row[arms])
 
@@ -24,22 +24,22 @@ def played_by_hand(bandit, losses, *, query=None):
 
 LOW, HIGH = -0.8, 1.0
 LOSSES = np.clip(random_losses(150), LOW, HIGH)
-each_query = pytest.mark.parametrize("query", [None, 2])
+each_query = pytest.mark.parametrize("n_queries", [None, 2])
 
 
 @each_query
-def test_exp3_by_hand(query):
+def test_exp3_by_hand(n_queries):
     bandit, weights, gamma = Exp3(0.1, 0.3, loss_range=(LOW, HIGH), random_state=0), np.ones(K), 0.1
-    for shown, arms, chances, losses in played_by_hand(bandit, LOSSES, query=query):
+    for shown, arms, chances, losses in played_by_hand(bandit, LOSSES, n_queries=n_queries):
         np.testing.assert_allclose(shown, (1 - gamma) * weights / weights.sum() + gamma / K, rtol=1e-9)
         weights[arms] *= np.exp(0.3 * (HIGH - losses) / (HIGH - LOW) / chances)
 
 
 @each_query
-def test_exp3s_by_hand(query):
+def test_exp3s_by_hand(n_queries):
     bandit = Exp3S(0.1, 0.02, 0.3, loss_range=(LOW, HIGH), random_state=0)
     weights, gamma, alpha = np.ones(K), 0.1, 0.02
-    for shown, arms, chances, losses in played_by_hand(bandit, LOSSES, query=query):
+    for shown, arms, chances, losses in played_by_hand(bandit, LOSSES, n_queries=n_queries):
         np.testing.assert_allclose(shown, (1 - gamma) * weights / weights.sum() + gamma / K, rtol=1e-9)
         shared = np.e * alpha / K * weights.sum()
         weights[arms] *= np.exp(0.3 * (HIGH - losses) / (HIGH - LOW) / chances)
@@ -47,9 +47,9 @@ def test_exp3s_by_hand(query):
 
 
 @each_query
-def test_exp3ix_by_hand(query):
+def test_exp3ix_by_hand(n_queries):
     bandit, totals = Exp3IX(0.05, 0.3, loss_range=(LOW, HIGH), random_state=0), np.zeros(K)
-    for shown, arms, chances, losses in played_by_hand(bandit, LOSSES, query=query):
+    for shown, arms, chances, losses in played_by_hand(bandit, LOSSES, n_queries=n_queries):
         weights = np.exp(-0.3 * totals)
         np.testing.assert_allclose(shown, weights / weights.sum(), rtol=1e-9)
         totals[arms] += (losses - LOW) / (HIGH - LOW) / (chances + 0.05)
@@ -61,9 +61,9 @@ def even_among_best(bounds):
 
 
 @each_query
-def test_sliding_window_ucb_by_hand(query):
+def test_sliding_window_ucb_by_hand(n_queries):
     bandit, window = SlidingWindowUCB(12, 0.7, loss_range=(LOW, HIGH), random_state=0), []
-    for shown, arms, _, losses in played_by_hand(bandit, LOSSES, query=query):
+    for shown, arms, _, losses in played_by_hand(bandit, LOSSES, n_queries=n_queries):
         counts = np.array([sum(arm == k for arm, _ in window) for k in range(K)])
         sums = np.array([sum(gain for arm, gain in window if arm == k) for k in range(K)])
         if (counts == 0).any():
@@ -75,9 +75,9 @@ def test_sliding_window_ucb_by_hand(query):
 
 
 @each_query
-def test_discounted_ucb_by_hand(query):
+def test_discounted_ucb_by_hand(n_queries):
     bandit, history = DiscountedUCB(0.9, 0.2, loss_range=(LOW, HIGH), random_state=0), []
-    for t, (shown, arms, _, losses) in enumerate(played_by_hand(bandit, LOSSES, query=query)):
+    for t, (shown, arms, _, losses) in enumerate(played_by_hand(bandit, LOSSES, n_queries=n_queries)):
         counts, sums = np.zeros((2, K))
         for arm, gain, at in history:
             counts[arm] += 0.9 ** (t - 1 - at)
@@ -142,7 +142,7 @@ def test_exp3_keeps_its_bound(kind):
     losses, good = environment(kind)
     bound = 2 * np.sqrt(np.e - 1) * np.sqrt(T * K * np.log(K))
     assert regrets(Exp3(horizon=T, loss_range=(0, 1), random_state=0), losses, good).mean() <= bound
-    # in the worst case a doubled guess costs a factor; none shows here
+    # in the worst case a doubled fallback costs a factor; none shows here
     assert regrets(Exp3(loss_range=(0, 1), random_state=0), losses, good).mean() <= bound
     assert regrets(Exp3(horizon=T, random_state=0), losses, good).mean() <= 2 * bound  # a range twice as wide
     assert bound < 0.6 * (losses.mean() * T - losses[np.arange(T), good].sum())  # of what one loses who never learns
@@ -312,7 +312,7 @@ def test_the_window_is_all_that_is_kept():
     assert len(bandit.state_["seen"]) == len(bandit.state_["gains"]) == 50
     assert len(pickle.dumps(bandit)) < 5_000
     for _ in range(100):
-        arms = bandit.draw(query=3)
+        arms = bandit.draw(n_queries=3)
         bandit.update(arms, [0.5, 0.1, -0.3])
     assert len(bandit.state_["seen"]) == 50
 
@@ -337,7 +337,7 @@ def test_the_best_of_those_awake_is_played():
     """Of a rule that plays one arm, not any of the others."""
     for bandit in (SlidingWindowUCB(100, 0.0, random_state=0), DiscountedUCB(1.0, 0.0, random_state=0)):
         for _ in range(3):
-            arms = bandit.draw(K, query=K)
+            arms = bandit.draw(K, n_queries=K)
             bandit.update(arms, np.array([0.0, -0.9, -0.5, -0.2])[arms])
         assert bandit.draw() == 1
         assert {bandit.draw(awake=[True, False, True, True]) for _ in range(20)} == {2}
@@ -346,7 +346,7 @@ def test_the_best_of_those_awake_is_played():
 
 def test_arms_that_have_never_gained_anything_can_sleep_too():
     for bandit in (SlidingWindowUCB(100, 0.0, random_state=0), DiscountedUCB(1.0, 0.0, random_state=0)):
-        bandit.update(bandit.draw(K, query=K), np.ones(K))
+        bandit.update(bandit.draw(K, n_queries=K), np.ones(K))
         assert {bandit.draw(awake=[True, False, True, False]) for _ in range(30)} == {0, 2}
 
 

@@ -23,13 +23,12 @@ BANDIT = {"feedback": "bandit", "record": 7}
 OTHERS = {
     "algorithm": [Hedge(), Exp3IX(), "hedge"],
     "feedback": ["full", "bandit", "none such"],
-    "query": [2, 0],
+    "n_queries": [2, 0],
     "loss": ["squared", "brier", "none such"],
     "combine": ["leader", "sample", "none such"],
     "memory": [None, Snapshots(every=10), "none such"],
     "on_error": ["raise", "none such"],
     "max_pending": [1, 0],
-    "time_limit": [5.0, -1.0],
     "record": [None, 3, 0, -1],
 }
 OF_SKLEARN = {

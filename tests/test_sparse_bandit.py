@@ -19,46 +19,7 @@ def sparse_losses(n_rounds, n_arms, seed=0):
     return losses
 
 
-# To the letter ------------------------------------------------------------------------------------------------------
-
-
-def test_algorithm_3_written_out():
-    """The pseudocode, line by line, with the steps solved on grids and by bisection instead of Newton."""
-    n_arms, eta, gamma, delta = 3, 0.05, 2.0, 0.1
-    bandit = SparseLongTermMemory(constants="free", rate=eta, barrier=gamma, floor=delta, random_state=0)
-    bandit.draw(n_arms)
-    rng = np.random.default_rng(5)
-    w, z, total = np.full(n_arms, 1 / n_arms), np.ones(n_arms), np.zeros(n_arms)
-    for t in range(60):
-        p = z * w / (z * w).sum()
-        p_tilde = (1 - eta) * p + eta / n_arms
-        assert np.abs(bandit.probabilities - p_tilde).max() <= 1e-9
-        arm, loss = t // 20, float(rng.choice([-1.0, 0.6]))
-        estimate = np.where(np.arange(n_arms) == arm, loss / p_tilde, 0.0)
-        r = p @ estimate - estimate
-        total += -z * r - eta * z * estimate**2
-        w = bisected(total, eta, gamma)
-        z = np.array([min(max(1 / x, delta), 1.0) if (x := 1 / z[i] - eta * r[i]) > 0 else 1.0 for i in range(n_arms)])
-        bandit.update(arm, loss, probability=p_tilde[arm])
-    assert z.min() < 0.9  # it has seen something
-
-
-def bisected(losses, eta, gamma):
-    """argmin w·C + ψ(w) over the simplex, by two nested bisections."""
-
-    def coordinate(slope):
-        low, high = 1e-9, 1.0
-        for _ in range(60):
-            middle = (low + high) / 2
-            low, high = (middle, high) if (np.log(middle) + 1) / eta - gamma / middle < slope else (low, middle)
-        return low
-
-    low, high = -1e7, 1e7
-    for _ in range(90):
-        middle = (low + high) / 2
-        weights = np.array([coordinate(middle - loss) for loss in losses])
-        low, high = (middle, high) if weights.sum() < 1 else (low, middle)
-    return weights
+# Constants ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -133,25 +94,25 @@ class Scripted:
         return np.array(self.others)
 
 
-def all_draws(bandit, awake, query):
+def all_draws(bandit, awake, n_queries):
     """Every draw there can be, its chance, and the state of affairs after it."""
     here, chances = bandit.state_, bandit.probabilities * awake
     chances = chances / chances.sum()
     edges = np.append(0.0, np.cumsum(chances))
     for first in np.flatnonzero(awake):
-        groups = list(combinations([arm for arm in np.flatnonzero(awake) if arm != first], (query or 1) - 1))
+        groups = list(combinations([arm for arm in np.flatnonzero(awake) if arm != first], (n_queries or 1) - 1))
         for others in groups:
             bandit.state_ = here
             bandit.random_ = Scripted((edges[first] + edges[first + 1]) / 2, others)
-            drawn = bandit.draw(awake=awake, query=query)
+            drawn = bandit.draw(awake=awake, n_queries=n_queries)
             yield chances[first] / len(groups), drawn
     bandit.state_ = here
 
 
 @pytest.mark.parametrize("make", [lambda: SparseLongTermMemory(constants="free", random_state=0), SparseHybrid])
-@pytest.mark.parametrize("query", [None, 2, 3])
+@pytest.mark.parametrize("n_queries", [None, 2, 3])
 @pytest.mark.parametrize("asleep", [[], [1], [0, 3]])
-def test_estimates_are_unbiased(make, query, asleep):
+def test_estimates_are_unbiased(make, n_queries, asleep):
     """Σ over all draws of chance × c = -z (p·ℓ - ℓ) - η z ℓ²/(chance to be seen), arms asleep having ℓ̂ = 0."""
     n_arms = 5
     bandit = make().set_params(random_state=0)
@@ -160,7 +121,7 @@ def test_estimates_are_unbiased(make, query, asleep):
     here, constants = bandit.state_, bandit._constants(n_arms, 1_500)
     losses = np.array([-1.0, 0.3, 0.0, 0.7, -0.2]) * awake
     mean, seen, estimate = np.zeros(n_arms), np.zeros(n_arms), np.zeros(n_arms)
-    for chance, drawn in all_draws(bandit, awake, query):
+    for chance, drawn in all_draws(bandit, awake, n_queries):
         arms = np.atleast_1d(drawn)
         estimate[arms] += chance * losses[arms] / bandit.drawn_.chances
         seen[arms] += chance

@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
-from ..experts._base import State, leave, restrict, rule_is_changed
-from ..experts._validation import Floats, check_count
+from .._numerics import restrict
+from .._param_checks import check_count
+from .._typing import Floats, State
+from ..experts import leave, rule_is_changed
 from ._validation import Arms, check_arms, check_awake, check_probabilities, check_seen, check_table, seed_of
 
 
@@ -94,7 +96,7 @@ class BanditAlgorithm(BaseEstimator, ABC):
         self._check_started("probabilities")
         return self._distribution(self.state_).copy()
 
-    def draw(self, n_arms: int | None = None, *, awake: ArrayLike | None = None, query: int | None = None) -> Any:
+    def draw(self, n_arms: int | None = None, *, awake: ArrayLike | None = None, n_queries: int | None = None) -> Any:
         """Draw the arm to play now; drawing again before :meth:`update` takes the first draw back.
 
         Parameters
@@ -103,23 +105,23 @@ class BanditAlgorithm(BaseEstimator, ABC):
             Number of arms; needed before the first round only.
         awake : array-like of bool of shape (n_arms,), optional
             Which arms can be drawn. None: all.
-        query : int, optional
+        n_queries : int, optional
             Ask about so many arms at once: the first is drawn as ever, the others are any of the rest with equal
             chances. None: one.
 
         Returns
         -------
-        int, or ndarray of shape (query,)
-            The arm; with ``query`` several that differ, the first being the one to play.
+        int, or ndarray of shape (n_queries,)
+            The arm; with ``n_queries`` several that differ, the first being the one to play.
         """
         n_arms = self._known_arms(n_arms)
         mask = check_awake(awake, n_arms)
-        if query is not None:
-            check_count("query", query, n_arms if mask is None else int(mask.sum()))
+        if n_queries is not None:
+            check_count("n_queries", n_queries, n_arms if mask is None else int(mask.sum()))
         if not self._has_started():
             self._begin(n_arms)
-        self.drawn_ = self._draw_with(self.random_, mask, query or 1)
-        return int(self.drawn_.arms[0]) if query is None else self.drawn_.arms.copy()
+        self.drawn_ = self._draw_with(self.random_, mask, n_queries or 1)
+        return int(self.drawn_.arms[0]) if n_queries is None else self.drawn_.arms.copy()
 
     def update(self, arm: Any, loss: Any = None, *, reward: Any = None, probability: Any = None) -> Self:
         """Learn the loss of the arm that was drawn, or of all that were.
@@ -163,7 +165,7 @@ class BanditAlgorithm(BaseEstimator, ABC):
             In [-1, 1]; in each round only that of the arm that is drawn is looked at.
         n_seeds : int, default=1
             How often. The bandit itself plays the first run, and goes on from its end; the others are repeats with
-            other random numbers from where it was, and leave no trace.
+            other random numbers from where it was, and leave no run_record.
         rewards : array-like of shape (n_rounds, n_arms)
             Instead of the losses, which are then minus the rewards.
 
@@ -225,12 +227,12 @@ class BanditAlgorithm(BaseEstimator, ABC):
 
     # Inside -----------------------------------------------------------------------------------------------------
 
-    def _draw_with(self, random: np.random.Generator, awake: NDArray[np.bool_] | None, query: int) -> Draw:
+    def _draw_with(self, random: np.random.Generator, awake: NDArray[np.bool_] | None, n_queries: int) -> Draw:
         """A draw with these random numbers; changes nothing else."""
         state = self.state_
         played = self._distribution(state) if awake is None else self._awake_distribution(state, awake)
         self._check_distribution(played)
-        return _joined_by_others(pick(played, random.random()), played, awake, query, random)
+        return add_other_arms(draw_from(played, random.random()), played, awake, n_queries, random)
 
     def _has_started(self) -> bool:
         return hasattr(self, "n_arms_")
@@ -300,14 +302,14 @@ class BanditAlgorithm(BaseEstimator, ABC):
         for t, row in enumerate(losses):
             chances = self._distribution(state)
             self._check_distribution(chances)
-            arm = pick(chances, uniforms[t])
+            arm = draw_from(chances, uniforms[t])
             here = np.array([arm])
             state = self._step(state, here, row[here], chances[here])
             played[t] = arm
         return played, state
 
 
-def pick(chances: Floats, uniform: float) -> int:
+def draw_from(chances: Floats, uniform: float) -> int:
     """The arm at which the sum of the chances passes a number drawn from [0, 1)."""
     levels = np.cumsum(chances)
     return min(int(np.searchsorted(levels, uniform * levels[-1], side="right")), len(levels) - 1)
@@ -331,16 +333,16 @@ def _has_arms(value: Any) -> bool:
     return isinstance(value, np.ndarray) and value.ndim > 0
 
 
-def _joined_by_others(
-    first: int, played: Floats, awake: NDArray[np.bool_] | None, query: int, random: np.random.Generator
+def add_other_arms(
+    first: int, played: Floats, awake: NDArray[np.bool_] | None, n_queries: int, random: np.random.Generator
 ) -> Draw:
-    """The first arm and ``query - 1`` of the others that are awake, all of these alike.
+    """The first arm and ``n_queries - 1`` of the others that are awake, all of these alike.
 
-    An arm is among them if it is the first, or else with probability ``(query - 1)/(awake arms - 1)``.
+    An arm is among them if it is the first, or else with probability ``(n_queries - 1)/(awake arms - 1)``.
     """
-    if query == 1:
+    if n_queries == 1:
         return Draw(np.array([first]), played[[first]])
     candidates = np.arange(len(played)) if awake is None else np.flatnonzero(awake)
-    others = random.choice(candidates[candidates != first], query - 1, replace=False)
+    others = random.choice(candidates[candidates != first], n_queries - 1, replace=False)
     arms = np.append(first, others)
-    return Draw(arms, played[arms] + (1.0 - played[arms]) * (query - 1) / (len(candidates) - 1))
+    return Draw(arms, played[arms] + (1.0 - played[arms]) * (n_queries - 1) / (len(candidates) - 1))

@@ -2,7 +2,7 @@
 """How the compiled rounds draw an arm."""
 
 
-cdef inline Py_ssize_t pick(const double* levels, Py_ssize_t n_arms, double uniform) noexcept nogil:
+cdef inline Py_ssize_t draw_from(const double* levels, Py_ssize_t n_arms, double uniform) noexcept nogil:
     """As in `_base`: how many of the sums are not above the uniform part of the last."""
     cdef double target = uniform * levels[n_arms - 1]
     cdef Py_ssize_t low = 0, high = n_arms, middle

@@ -3,7 +3,7 @@
 
 from libc.math cimport exp, log, sqrt
 
-from ._draws cimport pick, total
+from ._draws cimport draw_from, total
 
 import numpy as np
 
@@ -171,7 +171,7 @@ def memory_rounds(const double[:, ::1] losses, const double[::1] uniforms, Py_ss
             for i in range(n_arms):
                 mass += chances[i]
                 cumulated[i] = mass
-            arm = pick(&cumulated[0], n_arms, uniforms[t])
+            arm = draw_from(&cumulated[0], n_arms, uniforms[t])
             played[t] = arm
             loss = losses[t, arm]
             # What is seen.

@@ -7,7 +7,7 @@ arrays that it is handed. Only the weight of the arm that was drawn needs an exp
 
 from libc.math cimport INFINITY, exp, log, sqrt
 
-from ._draws cimport pick, total
+from ._draws cimport draw_from, total
 
 import numpy as np
 
@@ -45,7 +45,7 @@ def exponential_rounds(const double[:, ::1] losses, const double[::1] uniforms, 
                     weights[k] = exp(rate * (gains[k] - reference))
                 whole = total(&weights[0], n_arms)
             chances_of(&weights[0], &chances[0], &levels[0], n_arms, (1.0 - exploration) / whole, exploration / n_arms)
-            arm = pick(&levels[0], n_arms, uniforms[t])
+            arm = draw_from(&levels[0], n_arms, uniforms[t])
             chance = chances[arm] + implicit
             if chance < smallest_chance:
                 chance = smallest_chance
@@ -65,7 +65,7 @@ def sharing_rounds(const double[:, ::1] losses, const double[::1] uniforms, Py_s
     with nogil:
         for t in range(n_rounds):
             chances_of(&weights[0], &chances[0], &levels[0], n_arms, 1.0 - exploration, exploration / n_arms)
-            arm = pick(&levels[0], n_arms, uniforms[t])
+            arm = draw_from(&levels[0], n_arms, uniforms[t])
             chance = chances[arm]
             if chance < smallest_chance:
                 chance = smallest_chance
@@ -104,7 +104,7 @@ cdef inline Py_ssize_t pick_largest(const double* counts, const double* sums, do
         if bounds[k] >= largest - rounding:
             level += even
         levels[k] = level
-    return pick(levels, n_arms, uniform)
+    return draw_from(levels, n_arms, uniform)
 
 
 def discounted_rounds(const double[:, ::1] losses, const double[::1] uniforms, Py_ssize_t[::1] played, double[::1] counts,

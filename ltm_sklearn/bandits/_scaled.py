@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..experts._base import State
-from ..experts._compiled import compiled
-from ..experts._validation import Floats, check_count, check_horizon
+from .._optional import compiled
+from .._param_checks import check_count, check_horizon
+from .._typing import Floats, State
 from ._base import BanditAlgorithm
 from ._validation import Arms, check_loss_range
 
@@ -24,7 +24,7 @@ class ScaledBandit(BanditAlgorithm):
     """A bandit whose rule speaks of gains in [0, 1], with settings that depend on the horizon.
 
     Without a horizon, round t has the settings for the smallest power of two above t (t counted from 0): they change
-    only when the guess doubles, and nothing is forgotten then.
+    only when the fallback doubles, and nothing is forgotten then.
     """
 
     horizon: int | None

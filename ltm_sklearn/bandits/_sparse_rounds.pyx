@@ -7,7 +7,7 @@ with one logarithm most times.
 
 from libc.math cimport exp, fabs, log
 
-from ._draws cimport pick
+from ._draws cimport draw_from
 
 import numpy as np
 
@@ -29,7 +29,7 @@ cdef inline double first_guess(double y) noexcept nogil:
 
 
 cdef inline double solved(double y, double u) noexcept nogil:
-    """The u with u + ln u = y, from a guess: steps of order four, after Fritsch, Shafer and Crowley."""
+    """The u with u + ln u = y, from a fallback: steps of order four, after Fritsch, Shafer and Crowley."""
     cdef double missing, stretch
     cdef int step
     if y > 1e8:  # where squares below might overflow, and this is exact to the last digit
@@ -111,7 +111,7 @@ def play(const double[:, ::1] losses, const double[::1] uniforms, Py_ssize_t[::1
                 p[i] /= total
                 level += (1.0 - exploration) * p[i] + exploration / n_arms
                 levels[i] = level
-            arm = pick(&levels[0], n_arms, uniforms[t])
+            arm = draw_from(&levels[0], n_arms, uniforms[t])
             played[t] = arm
 
             estimate = (1.0 - exploration) * p[arm] + exploration / n_arms

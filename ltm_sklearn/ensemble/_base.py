@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from abc import abstractmethod
 from os import PathLike
 from typing import Any, Self
@@ -23,35 +22,34 @@ from sklearn.utils.validation import (
     check_is_fitted,
 )
 
-from .._engine import Engine
-from .._models import Expert
-from .._pending import Pending
-from .._round import Issued, Report
-from .._rows import last_rows
-from .._shown import Shown
-from .._start import fresh_engine
-from .._turns import changing, in_turn, lent_state, turn_of
+from .._frames import last_rows
+from .._param_checks import check_jobs, check_weights
+from .._sklearn_compat import CallbackSupportMixin, VisualBlock, announced, with_callbacks
+from .._typing import Floats
 from .._version import __version__
 from ..bandits import BanditAlgorithm
-from ..experts import ExpertAlgorithm
-from ..experts._validation import Floats
-from ..losses._classes import ClassScore
-from ..losses._targets import TargetScore
-from ..memory import Snapshots
-from ._from_river import as_sklearn_model
-from ._parameters import check_jobs, check_parameters
-from ._routing import routed, router
-from ._skin import SklearnModels
-from ._sklearn_compat import CallbackSupportMixin, VisualBlock, announced, with_callbacks
-from ._validation import (
-    are_checked,
-    check_rows,
-    check_weights,
-    is_frozen,
-    read_only,
-    takes_nan,
+from ..engine import (
+    DelayedLabels,
+    Engine,
+    Expert,
+    FailureReport,
+    FittedAttributes,
+    Issued,
+    Snapshots,
+    changing,
+    lock_of,
+    locked,
+    new_engine,
+    shared_state,
     unchanged_on_error,
 )
+from ..experts import ExpertAlgorithm
+from ..losses import ClassificationScore, RegressionScore
+from ._from_river import as_sklearn_model
+from ._parameters import check_parameters
+from ._routing import routed, router
+from ._skin import SklearnModels
+from ._validation import are_checked, check_rows, is_frozen, read_only, takes_nan
 
 
 def _as_ids(ids: Any) -> list[Any]:
@@ -61,7 +59,9 @@ def _as_ids(ids: Any) -> list[Any]:
         raise ValueError(f"ids={ids!r} must be a sequence, with one for each row") from None
 
 
-class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, MetaEstimatorMixin, _BaseComposition):
+class LongTermMemoryEnsemble(
+    CallbackSupportMixin, FittedAttributes, TransformerMixin, MetaEstimatorMixin, _BaseComposition
+):
     """Base of the two estimators."""
 
     _learned = ("_engine", "_pending")
@@ -72,7 +72,7 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
         *,
         algorithm: ExpertAlgorithm | BanditAlgorithm | None = None,
         feedback: str = "full",
-        query: int = 1,
+        n_queries: int = 1,
         loss: Any = "auto",
         combine: str = "average",
         memory: Snapshots | str | None = "auto",
@@ -81,7 +81,6 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
         on_error: str = "warn",
         max_pending: int = 10_000,
         n_jobs: int | None = None,
-        time_limit: float | None = None,
         random_state: Any = None,
         record: int | str | PathLike[str] | None = None,
         verbose: int = 0,
@@ -89,7 +88,7 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
         self.estimators = estimators
         self.algorithm = algorithm
         self.feedback = feedback
-        self.query = query
+        self.n_queries = n_queries
         self.loss = loss
         self.combine = combine
         self.memory = memory
@@ -98,7 +97,6 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
         self.on_error = on_error
         self.max_pending = max_pending
         self.n_jobs = n_jobs
-        self.time_limit = time_limit
         self.random_state = random_state
         self.record = record
         self.verbose = verbose
@@ -109,7 +107,7 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
     def _default_pool(self, seed: int | None) -> list[tuple[str, Any]]: ...
 
     @abstractmethod
-    def _score(self) -> ClassScore | TargetScore: ...
+    def _score(self) -> ClassificationScore | RegressionScore: ...
 
     @abstractmethod
     def _decision(self, mixture: Floats) -> Any:
@@ -145,7 +143,7 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
         seed = None if self.random_state is None else int(check_random_state(self.random_state).randint(2**31))
         models = self._models({name: clone(estimator) for name, estimator in self._pool(seed)}, {})
         draws = int(np.random.default_rng().integers(2**31)) if seed is None else seed
-        engine = fresh_engine(self, self._score(), self.rounds == "row", draws)
+        engine = new_engine(self, self._score(), self.rounds == "row", draws)
         experts = []
         for name, estimator in models.estimators.items():
             if is_frozen(estimator):
@@ -227,7 +225,7 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
         if not hasattr(self, "_engine"):
             tags = get_tags(self).input_tags  # while they are still asked of the experts
             self._accepts = {"sparse": tags.sparse, "allow_nan": tags.allow_nan}
-            self._pending = Pending(self.max_pending)
+            self._pending = DelayedLabels(self.max_pending)
         self._engine, self._estimators = engine, models.estimators
 
     def _learn(
@@ -239,11 +237,9 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
         targets: Any,
         weights: Floats | None,
         issued: Issued | None = None,
-    ) -> list[Report]:
+    ) -> list[FailureReport]:
         check_jobs(self.n_jobs)  # which holds at once, as verbose does
-        engine.watcher.verbose = self.verbose
-        if engine.time_limit is not None:  # those who are late may read them when the caller has others there
-            X, y = copy.deepcopy((X, y))
+        engine.callback.verbose = self.verbose
         with self._trusting(X):
             return engine.learn(read_only(X), read_only(y), targets, weights, models, self.n_jobs, issued)
 
@@ -324,7 +320,7 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
                 raise ValueError(f"there are {len(ids)} ids for {len(y)} targets")
             weights = check_weights(sample_weight, np.empty((len(ids), 1)))
             self._routed("partial_fit", weights, {})
-            reports: list[Report] = []
+            reports: list[FailureReport] = []
             for part in due:
                 of_rows = None if weights is None else weights[part.at]
                 if of_rows is None or of_rows.any():  # rows without any weight are as good as none
@@ -371,7 +367,7 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
 
         Where none of them has an answer: the most frequent class so far, or the mean of the targets.
         """
-        with turn_of(self):
+        with lock_of(self):
             return self._decision(self._issue(X).mixture)
 
     def transform(self, X: Any) -> Floats:
@@ -390,7 +386,7 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
         said = np.where(issued.awake[:, :, np.newaxis], issued.predictions, np.nan)
         return said.transpose(1, 0, 2).reshape(said.shape[1], -1)
 
-    @in_turn
+    @locked
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Names of the columns that :meth:`transform` returns."""
         check_is_fitted(self)
@@ -426,8 +422,8 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
         return VisualBlock("parallel", estimators, names=names)
 
     def __getstate__(self) -> dict[str, Any]:
-        with turn_of(self):
-            return {**lent_state(self, super().__getstate__()), "_ltm_sklearn_version": __version__}
+        with lock_of(self):
+            return {**shared_state(self, super().__getstate__()), "_ltm_sklearn_version": __version__}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         state = dict(state)
@@ -447,4 +443,4 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
 
 
 # As scikit-learn has made it, which asks for the names of the columns after the rows.
-LongTermMemoryEnsemble.transform = in_turn(LongTermMemoryEnsemble.transform)  # type: ignore[assignment, method-assign]
+LongTermMemoryEnsemble.transform = locked(LongTermMemoryEnsemble.transform)  # type: ignore[assignment, method-assign]

@@ -9,7 +9,7 @@ from ._difference import Difference
 from ._display import PrequentialDisplay
 from ._prequential import prequential
 from ._result import PrequentialResult
-from ._resuming import checksum as checksum
+from ._resumption import checksum as checksum
 
 # Names that are imported "as" themselves are for the other packages of ltm_sklearn.
 __all__ = ["Difference", "PrequentialDisplay", "PrequentialResult", "crps", "oracles", "prequential"]

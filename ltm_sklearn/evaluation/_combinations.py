@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import brentq, linprog, nnls
 
-from ..experts._validation import Floats
+from .._typing import Floats
 from ..losses import Absolute, Percentage, Pinball, Squared
 
 #: Newton steps end when a step reduces the loss by less than this part.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..experts._validation import Floats
+from .._typing import Floats
 
 MOST_POINTS = 1000
 

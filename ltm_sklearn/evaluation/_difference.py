@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import stdtrit
 
-from ..experts._validation import Floats
+from .._typing import Floats
 
 #: With more stretches neighbours would depend on each other; with fewer the variance would be estimated badly.
 MOST_STRETCHES = 20

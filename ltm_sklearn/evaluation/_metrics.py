@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..experts._validation import Floats
+from .._typing import Floats
 
 SMALLEST_PROBABILITY = float(np.finfo(np.float64).eps)  #: to which scikit-learn's log_loss clips, too
 

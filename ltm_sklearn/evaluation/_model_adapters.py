@@ -14,9 +14,9 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from .._river_models import kind_of, last_step
-from .._rows import as_dicts
-from ..experts._validation import Floats
+from .._frames import as_dicts
+from .._river_compat import kind_of, last_step
+from .._typing import Floats
 from ..streams import dicts_as_array
 
 

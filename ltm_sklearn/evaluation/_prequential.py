@@ -9,15 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from .._progress import progress_bar
-from .._rows import listed
-from .._values import check_hashable
-from ..experts._validation import check_count, check_number, is_whole
+from .._frames import listed
+from .._param_checks import check_count, check_hashable, check_number, is_whole
 from ..persistence import Checkpoint
+from ..recording import progress_bar
 from ..streams import open_stream
 from ._model_adapters import adapter_of, is_classification_task
 from ._result import PrequentialResult
-from ._resuming import ScheduledBatches, checksum, concepts_checksum, resume, skip_processed
+from ._resumption import ScheduledBatches, checksum, concepts_checksum, resume, skip_processed
 from ._run import PrequentialRun
 from ._run_metrics import RunMetrics
 from ._tables import check_switches

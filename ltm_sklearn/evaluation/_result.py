@@ -8,10 +8,11 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from .._trace import Trace
-from ..experts._validation import Floats, check_number
+from .._optional import import_extra
+from .._param_checks import check_number
+from .._typing import Floats
+from ..recording import RunRecord
 from ..streams import Segment
-from ..streams._batches import import_extra
 from ._difference import Difference, batch_means
 from ._text_table import format_table
 
@@ -44,7 +45,7 @@ class PrequentialResult:
         Total losses of the models, and of the comparators in hindsight, in the compared rows; see :meth:`regret`.
     n_compared : int
         Number of compared rows: those in which all models had a prediction.
-    traces : dict
+    run_records : dict
         Records of the models with ``record=``, by name; :mod:`ltm_sklearn.display` draws them.
     """
 
@@ -62,7 +63,7 @@ class PrequentialResult:
     losses: dict[Any, float]
     comparators: dict[str, float]
     n_compared: int
-    traces: dict[Any, Trace] = field(default_factory=dict)
+    run_records: dict[Any, RunRecord] = field(default_factory=dict)
 
     def frame(self) -> Any:
         """Return the scores as a pandas frame with one row for each model."""

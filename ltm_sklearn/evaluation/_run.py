@@ -10,10 +10,10 @@ from typing import Any, TypeVar
 
 from numpy.typing import NDArray
 
-from .._river_models import last_step
-from .._trace import recorded
-from .._values import is_known, is_number
-from ..experts._validation import Floats
+from .._frames import is_known, is_number
+from .._river_compat import last_step
+from .._typing import Floats
+from ..recording import recorded
 from ..streams import Batch, BatchQueue
 from ._model_adapters import ModelAdapter, StreamRows
 from ._result import PrequentialResult
@@ -96,8 +96,8 @@ class PrequentialRun:
             for name in self.adapters
         }
         records = {name: recorded(adapter.model) for name, adapter in self.adapters.items()}
-        traces = {name: record for name, record in records.items() if record is not None}
-        return replace(self._metrics.result(seconds, concept_names), traces=traces)
+        run_records = {name: record for name, record in records.items() if record is not None}
+        return replace(self._metrics.result(seconds, concept_names), run_records=run_records)
 
     def _rows(self, batch: Batch, first: int) -> StreamRows:
         """Convert the rows to all forms that models take, so that the time of no model includes the conversion."""

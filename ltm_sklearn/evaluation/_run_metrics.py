@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..experts._validation import Floats
+from .._typing import Floats
 from ._concept_changes import ConceptChanges, ConceptTimeline
 from ._concept_f1 import ConceptF1
 from ._curve import LossCurve

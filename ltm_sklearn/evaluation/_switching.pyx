@@ -52,7 +52,7 @@ def advance(const double[:, ::1] losses, double[:, ::1] least):
                 add_loss(&least[k, 0], &enter[0], &lowest[0], losses[t, k], n_levels)
 
 
-def trace(const double[:, ::1] losses, double[:, ::1] least, int[:, ::1] lead, int[:, ::1] since):
+def trace_paths(const double[:, ::1] losses, double[:, ::1] least, int[:, ::1] lead, int[:, ::1] since):
     """Add all rows; record the best expert of each level after each row, and the row since which it is followed."""
     cdef Py_ssize_t n_rows = losses.shape[0], n_experts = least.shape[0], n_levels = least.shape[1], t, k, s
     cdef double[::1] lowest = np.empty(n_levels), enter = np.empty(n_levels)

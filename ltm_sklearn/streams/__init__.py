@@ -7,6 +7,7 @@ from ._batches import BatchQueue as BatchQueue
 from ._builtin_streams import agrawal, led, linear_regressions, random_trees, rotating_hyperplane, sea, sine, stagger
 from ._concept_sources import dicts_as_array as dicts_as_array
 from ._concepts import Agrawal, Hyperplane, Led, LinearRegression, RandomTree, Sea, Sine, Stagger
+from ._readers import CSV as CSV
 from ._readers import Batches
 from ._recurring_concepts import RecurringConcepts, Segment
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import _num_samples
 
-from .._rows import as_dicts
+from .._frames import as_dicts
 from ._batches import Batch, distinct_labels, rebatch, slice_batch, target_array
 from ._recurring_concepts import RecurringConcepts
 

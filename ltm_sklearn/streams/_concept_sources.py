@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from .._rows import column_names, default_names
+from .._frames import column_names, default_names
 from ._batches import distinct_labels, target_array
 
 Arrays = tuple[NDArray[Any], NDArray[Any]]  #: X and y

@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils import _safe_indexing
 
-from .._rows import listed
-from .._values import check_hashable, is_known
-from ..experts._validation import check_count, check_flag
+from .._frames import is_known, listed
+from .._param_checks import check_count, check_flag, check_hashable
 from ._batches import Batch, as_frames, import_extra, rebatch
 from ._concept_sources import PairSource
 

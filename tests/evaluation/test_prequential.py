@@ -343,7 +343,7 @@ def test_progress_is_shown_on_demand(has_rich, monkeypatch, capsys):
     if has_rich:
         pytest.importorskip("rich")
     else:
-        monkeypatch.setattr("ltm_sklearn._progress.find_spec", lambda name: None)
+        monkeypatch.setattr("ltm_sklearn.recording._progress.find_spec", lambda name: None)
     prequential(EchoRiver(), pairs_of(*noisy_labels(30)), n_samples=20, progress=True)
     out, err = capsys.readouterr()
     assert "20" in out + err
