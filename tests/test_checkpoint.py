@@ -24,7 +24,7 @@ from sklearn.preprocessing import FunctionTransformer
 from ltm_sklearn import ExpertMixture, LongTermMemoryClassifier, Snapshots, river
 from ltm_sklearn.bandits import LongTermMemoryBandit
 from ltm_sklearn.evaluation import prequential
-from ltm_sklearn.evaluation._resuming import concepts_checksum
+from ltm_sklearn.evaluation._resumption import concepts_checksum
 from ltm_sklearn.evaluation._run import PrequentialRun
 from ltm_sklearn.experts import Hedge, LongTermMemory
 from ltm_sklearn.persistence import Checkpoint, CheckpointWarning, _checkpoint, _folder, save

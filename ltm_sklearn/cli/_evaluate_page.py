@@ -46,7 +46,7 @@ def verdict(run: Run) -> str:
     found = run.differences[WITHOUT]
     if math.isnan(found.low):
         return "The stream is too short to tell whether memory helps."
-    if not found.told:
+    if not found.is_significant:
         return f"No difference that can be told from noise: with memory {_gain(run, found)}."
     return f"Memory {'helps' if found.mean > 0.0 else 'hurts'} on this stream: {_gain(run, found)}."
 
@@ -69,7 +69,7 @@ def remarks(run: Run) -> list[str]:
     against = run.differences[expert]
     if math.isnan(against.low):
         notes.append(f"The best expert, {expert}, has {_score(run, expert)}, the pool with memory {_score(run, WITH)}.")
-    elif against.told:
+    elif against.is_significant:
         better = "better" if against.mean > 0.0 else "worse"
         notes.append(f"Against the best expert, {expert}, the pool with memory is {better}: {_gain(run, against)}.")
     else:

@@ -26,7 +26,7 @@ class Difference(NamedTuple):
     ends: Floats  #: number of compared rows up to the end of each stretch
 
     @property
-    def told(self) -> bool:
+    def is_significant(self) -> bool:
         """Whether the interval excludes zero."""
         return self.low > 0.0 or self.high < 0.0
 

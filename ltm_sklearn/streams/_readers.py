@@ -12,8 +12,9 @@ import numpy as np
 from sklearn.utils import _safe_indexing
 
 from .._frames import is_known, listed
+from .._optional import import_extra
 from .._param_checks import check_count, check_flag, check_hashable
-from ._batches import Batch, as_frames, import_extra, rebatch
+from ._batches import Batch, as_frames, rebatch
 from ._concept_sources import PairSource
 
 CSV = (".csv", ".csv.gz", ".csv.bz2", ".csv.xz", ".csv.zst", ".csv.zip")

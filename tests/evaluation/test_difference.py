@@ -35,7 +35,7 @@ def test_blocks_without_predictions_do_not_count():
     assert found.low < 2.5 < found.high
     empty = batch_means(np.array([np.nan]), np.array([0.0]), 0.95)
     assert np.isnan(empty.mean)
-    assert not empty.told
+    assert not empty.is_significant
 
 
 @pytest.mark.parametrize("n_blocks", [1, 2, 4])
@@ -43,7 +43,7 @@ def test_fewer_than_five_stretches_have_no_interval(n_blocks):
     found = batch_means(np.full(n_blocks, 0.02), np.full(n_blocks, 50.0), 0.95)
     assert found.mean == pytest.approx(0.02)
     assert np.isnan(found.low)
-    assert not found.told
+    assert not found.is_significant
 
 
 @pytest.mark.parametrize("level", [0.0, 1.0, 95])

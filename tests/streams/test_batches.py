@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from ltm_sklearn.streams import Batch, BatchQueue
+from ltm_sklearn.streams._batches import rebatch
 
 
 @pytest.mark.parametrize("as_list", [False, True])
@@ -27,3 +28,12 @@ def test_queue_returns_all_rows_in_order_for_any_sizes(as_list):
         np.testing.assert_array_equal(features, batch.y)
     np.testing.assert_array_equal(np.concatenate([batch.y for batch in popped]), np.arange(pushed))
     np.testing.assert_array_equal(np.concatenate([batch.concept for batch in popped]), np.arange(pushed))
+
+
+def test_full_batch_is_yielded_before_more_rows_are_read():
+    def live_stream():
+        yield Batch(np.zeros((4, 1)), np.arange(4))
+        raise AssertionError
+
+    batches = rebatch(live_stream(), 2)
+    assert [next(batches).y.tolist() for _ in range(2)] == [[0, 1], [2, 3]]

@@ -110,6 +110,11 @@ def test_seed_sets_the_rows():
     np.testing.assert_array_equal(single_batch(streams[3]).X, any_one)
 
 
+def test_rows_of_a_long_segment_do_not_repeat():
+    X = single_batch(sea(n_segments=2, length=3000, seed=0)).X
+    assert len(np.unique(X, axis=0)) == 6000
+
+
 @pytest.mark.parametrize("width", [1, 200])
 def test_gradual_change_is_a_sigmoid_around_the_change(width):
     n_segments, length = 200, 600
