@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
-from .._frames import as_dicts, stacked
+from .._frames import stacked
 from .._optional import import_extra
 
 
@@ -103,11 +103,6 @@ def distinct_labels(labels: Iterable[Any]) -> list[Any]:
         return sorted(labels)
     except TypeError:
         return labels
-
-
-def as_pairs(batch: Batch, names: list[Any]) -> Iterator[tuple[dict[Any, Any], Any]]:
-    """Convert a batch to pairs ``(x, y)`` with x a dictionary, the form of River."""
-    return zip(as_dicts(batch.X, names), batch.y.tolist(), strict=True)
 
 
 def as_frames(batches: Iterable[Batch], names: list[Any]) -> Iterator[Batch]:

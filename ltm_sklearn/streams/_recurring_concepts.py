@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
-from .._frames import listed
+from .._frames import as_dicts, listed
 from .._param_checks import as_floats, check_count, check_option, check_real
 from .._typing import Floats
-from ._batches import Batch, as_frames, as_pairs, distinct_labels, rebatch, target_array
+from ._batches import Batch, as_frames, distinct_labels, rebatch, target_array
 from ._concept_sources import Draw, source_of
 from ._concepts import MOST_DEVIATION, check_index, check_seed
 
@@ -214,7 +214,7 @@ class RecurringConcepts:
 
     def __iter__(self) -> Iterator[tuple[dict[Any, Any], Any]]:
         for block in self._blocks():
-            yield from as_pairs(block, self.feature_names)
+            yield from zip(as_dicts(block.X, self.feature_names), block.y.tolist(), strict=True)
 
     def take(self, k: int) -> Iterator[tuple[dict[Any, Any], Any]]:
         """Iterate over the first k rows as pairs ``(x, y)``, as the method of River's datasets does."""

@@ -133,6 +133,12 @@ def test_log_loss_of_probability_zero_is_finite():
     assert scores["log_loss"] == pytest.approx(-np.log(np.finfo(float).eps) / 2)
 
 
+def test_rows_without_a_finite_prediction_do_not_count():
+    stream = [({"a": prediction}, 1.0) for prediction in (1.5, None, np.nan, np.inf, 0.0)]
+    scores = prequential({"m": EchoRiver()}, stream).scores["m"]
+    assert (scores["rows"], scores["mae"]) == (2, 0.75)
+
+
 # Streams ----------------------------------------------------------------------------------------------------------
 
 
@@ -232,6 +238,9 @@ def test_n_samples_limits_the_rows_that_are_read():
             yield {"a": 1}, 1
 
     assert prequential(EchoRiver(), endless(), n_samples=15, batch_size=10).n_rows == n_drawn == 15
+    batches = iter([([{"a": 1}] * 10, [1] * 10)] * 3)
+    assert prequential(EchoRiver(), batches, n_samples=20, batch_size=10).n_rows == 20
+    assert len(list(batches)) == 1
     model = EchoRiver("size")
     result = prequential(model, stagger(length=30, seed=0), n_samples=100, batch_size=7)
     assert result.n_rows == len(model.learned) == sum(segment.length for segment in result.segments) == 100
