@@ -9,7 +9,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from ..persistence import Checkpoint, setting_of
+from ..persistence import Checkpoint, describe_parameters
 from ..streams import Batch
 from ._run import PrequentialRun
 
@@ -26,12 +26,12 @@ def resume(
     """
     for name, model in models.items():
         _check_state_in_dict(name, model)
-    setting = {"models": repr(list(models))}
+    parameters = {"models": repr(list(models))}
     for name, value in arguments.items():
-        setting |= setting_of(value, name)
+        parameters |= describe_parameters(value, name)
     for name, model in models.items():
-        setting |= setting_of(model, f"model {name!r}")
-    run, _ = checkpoint._resume(fresh, setting)
+        parameters |= describe_parameters(model, f"model {name!r}")
+    run, _ = checkpoint.resume(fresh, parameters)
     if run is not fresh:
         for name, model in models.items():
             adapter = run.adapters[name]

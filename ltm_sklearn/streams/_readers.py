@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import _safe_indexing
 
-from .._frames import is_known, listed
+from .._frames import as_frame, is_known, listed
 from .._optional import import_extra
 from .._param_checks import check_count, check_flag, check_hashable
 from ._batches import Batch, as_frames, rebatch
@@ -96,7 +96,7 @@ class Batches:
             if hasattr(self.source, "read_next_batch"):
                 raise ValueError("source is a pyarrow reader, which can be read only once: pass a table or a dataset")
             return self._read_arrow
-        if hasattr(self.source, "columns"):
+        if as_frame(self.source) is not None:
             return self._read_frame
         if isinstance(self.source, Iterable) and getattr(self.source, "shape", None) != ():
             self._pairs = PairSource(self.source, "source")

@@ -111,6 +111,7 @@ def test_median_and_quantile_are_the_best_constants():
     np.testing.assert_allclose(oracles.best_convex(corners, y, Absolute()).weights, [0.96, 0.04])
 
 
+@pytest.mark.fast_cases(8)
 @pytest.mark.parametrize("scale", [1e-150, 1e-8, 1e8, 1e150])
 @pytest.mark.parametrize("loss", [Squared(), *PIECEWISE_LINEAR], ids=name_of)
 @pytest.mark.parametrize("best", COMBINATIONS)

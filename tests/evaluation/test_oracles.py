@@ -64,6 +64,7 @@ def test_best_sequence_is_the_best_of_all_sequences(losses, max_switches):
     assert best.n_distinct == len(set(best.path.tolist()))
 
 
+@pytest.mark.fast_cases(6)
 @pytest.mark.parametrize("shape", [(1, 1), (1, 5), (200, 1), (300, 17)])
 @pytest.mark.parametrize("max_switches", [0, 1, 6])
 def test_compiled_kernel_equals_numpy(shape, max_switches, monkeypatch):

@@ -167,6 +167,7 @@ def streams_of(X, y):
 UNNAMED = ("arrays", "lists", "triple", "batches", "batches with concepts", "reader")
 
 
+@pytest.mark.fast_cases(12)
 @pytest.mark.parametrize("form", streams_of(*noisy_labels()))
 @pytest.mark.parametrize(("batch_size", "delay"), [(1, 0), (30, 0), (7, 17)])
 def test_all_forms_of_streams_give_both_kinds_of_models_the_same_rows(form, batch_size, delay):

@@ -63,6 +63,7 @@ def as_pandas(frame, folder):
 SOURCES = [as_csv, as_packed_csv, as_parquet, as_feather, as_arrow, as_arrow_dataset, as_polars, as_pandas]
 
 
+@pytest.mark.fast_cases(8)
 @pytest.mark.parametrize("as_frame", [False, True])
 @pytest.mark.parametrize("make", SOURCES)
 def test_each_iteration_yields_batches_of_the_size(make, as_frame, frame, tmp_path):
@@ -162,7 +163,7 @@ def test_table_without_rows_has_no_batches(tmp_path):
         ("no rows", {}, "has no rows"),
         ("array", {}, "has rows of type ndarray: they must be pairs"),
         ("reader", {"target": "y"}, "can be read only once"),
-        ("equal names", {"target": "y"}, "different names"),
+        ("equal names", {"target": "y"}, "unique column names"),
     ],
 )
 def test_invalid_sources_are_named(source, arguments, message, frame):

@@ -85,6 +85,7 @@ def test_endless_stream_continues_and_has_no_list_of_changes():
         stream.changes()
 
 
+@pytest.mark.fast_cases(3)
 @pytest.mark.parametrize("builtin", BUILTIN)
 def test_each_iteration_and_batch_size_yields_the_same_rows(builtin):
     stream = builtin(n_segments=3, length=1500, width=100, noise=0.1, seed=5)
