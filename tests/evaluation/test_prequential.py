@@ -133,6 +133,19 @@ def test_log_loss_of_probability_zero_is_finite():
     assert scores["log_loss"] == pytest.approx(-np.log(np.finfo(float).eps) / 2)
 
 
+def test_unknown_class_has_probability_zero():
+    class KnowsTwoClasses(EchoSklearn):
+        def partial_fit(self, X, y, classes=None):
+            return super().partial_fit(X, y, None if classes is None else classes[:2])
+
+        def predict_proba(self, X):
+            return np.full((len(X), 2), 0.5)
+
+    stream = np.zeros((3, 1)), np.array([0, 1, 2])
+    scores = prequential({"m": KnowsTwoClasses()}, stream).scores["m"]
+    assert scores["log_loss"] == pytest.approx((np.log(2) - np.log(np.finfo(float).eps)) / 2)
+
+
 def test_rows_without_a_finite_prediction_do_not_count():
     stream = [({"a": prediction}, 1.0) for prediction in (1.5, None, np.nan, np.inf, 0.0)]
     scores = prequential({"m": EchoRiver()}, stream).scores["m"]
