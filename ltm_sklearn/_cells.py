@@ -15,7 +15,7 @@ from .experts import LongTermMemory, MLPoly
 from .experts._compiled import compiled
 from .experts._long_term_memory import SteadyMemory
 from .experts._validation import Floats
-from .losses import Absolute, Huber, LogCosh, Percentage, Pinball, Squared
+from .losses import AbsoluteError, AbsolutePercentageError, Huber, LogCosh, Pinball, SquaredError
 from .losses._numbers import OutputLosses
 from .losses._targets import FADING, RANGE_GROWTH
 
@@ -218,9 +218,9 @@ def _written(standing: Standing, views: list[Floats]) -> Floats:
 def compiled_loss(losses: OutputLosses, outputs: NDArray[np.intp] | None) -> tuple[int, Floats] | None:
     """The loss as the kernel knows it, with a parameter, or one for each row; None if it does not."""
     kinds: dict[type, tuple[str, Any]] = {
-        Squared: ("SQUARED", lambda loss: 0.0),
-        Absolute: ("ABSOLUTE", lambda loss: 0.0),
-        Percentage: ("PERCENTAGE", lambda loss: 0.0),
+        SquaredError: ("SQUARED", lambda loss: 0.0),
+        AbsoluteError: ("ABSOLUTE", lambda loss: 0.0),
+        AbsolutePercentageError: ("PERCENTAGE", lambda loss: 0.0),
         Pinball: ("PINBALL", lambda loss: loss.quantile),
         Huber: ("HUBER", lambda loss: loss.delta),
         LogCosh: ("LOG_COSH", lambda loss: 0.0),

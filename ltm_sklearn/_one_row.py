@@ -14,8 +14,8 @@ from ._weighting import FollowAndBlend
 from .experts import LongTermMemory
 from .experts._compiled import compiled
 from .experts._long_term_memory import PatientMemory
-from .losses import Absolute, Pinball, Squared
-from .losses._classes import ROUNDING_OF_PROBABILITIES, SAFE_MARGIN, SMALLEST_PROBABILITY, brier, log, zero_one
+from .losses import AbsoluteError, Pinball, SquaredError
+from .losses._classes import ROUNDING_OF_PROBABILITIES, SAFE_MARGIN, SMALLEST_PROBABILITY, brier, log_loss, zero_one
 from .losses._numbers import ROUNDING_OF_MIXTURE
 from .losses._own import ABSURD, LARGEST
 from .losses._targets import FADING, MARGIN, RANGE_GROWTH, TargetScore
@@ -78,7 +78,7 @@ def _voice(algorithm: Any) -> tuple[Any, Any]:
 
 
 def _new_class_row(kernel: Any, seats: tuple[Any, ...], engine: Engine, classes: dict[Any, int]) -> Any:
-    known = {zero_one: kernel.ZERO_ONE, brier: kernel.BRIER, log: kernel.LOG}
+    known = {zero_one: kernel.ZERO_ONE, brier: kernel.BRIER, log_loss: kernel.LOG}
     if engine.score.loss not in known or not classes:
         return None
     stack = engine.stack()
@@ -95,7 +95,7 @@ def _new_class_row(kernel: Any, seats: tuple[Any, ...], engine: Engine, classes:
 
 
 def _new_target_row(kernel: Any, seats: tuple[Any, ...], score: TargetScore) -> Any:
-    slopes = {Squared: lambda _: None, Absolute: lambda _: (1.0, 1.0), Pinball: _pinball_slopes}
+    slopes = {SquaredError: lambda _: None, AbsoluteError: lambda _: (1.0, 1.0), Pinball: _pinball_slopes}
     if type(score.loss) not in slopes:
         return None
     limits = MARGIN, RANGE_GROWTH, FADING, LARGEST, ROUNDING_OF_MIXTURE

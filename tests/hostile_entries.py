@@ -132,7 +132,7 @@ def loss_entry(cls: Any, parameters: dict[str, Any]) -> Entry:
 
 
 PARAMETERS_OF_LOSSES = {"Huber": {"delta": 1.0}, "Pinball": {"quantile": 0.3}}
-for name in ["Absolute", "Huber", "LogCosh", "Percentage", "Pinball", "Squared"]:
+for name in ["AbsoluteError", "Huber", "LogCosh", "AbsolutePercentageError", "Pinball", "SquaredError"]:
     ENTRIES[f"ltm_sklearn.losses.{name}"] = loss_entry(getattr(losses, name), PARAMETERS_OF_LOSSES.get(name, {}))
 
 
@@ -269,7 +269,7 @@ def _trace_parts() -> dict[str, Any]:
         "forecasts": FORECASTS,
         "targets": TARGETS,
         "predictions": FORECASTS[:, 1],
-        "loss_name": "absolute",
+        "loss_name": "absolute_error",
         "uniform": np.abs(FORECASTS[:, 2]),
     }
 

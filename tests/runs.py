@@ -140,7 +140,7 @@ ENSEMBLES = {
     "regressor": (lambda: _numbers(**MEMORY, record=7), regress),
     "regressor-leader": (lambda: _numbers(combine="leader"), regress),
     "mixture": (lambda: ExpertMixture(record=10), mix),
-    "mixture-lag-bias": (lambda: ExpertMixture(loss="absolute", lag=3, block=5, bias=True), mix),
+    "mixture-lag-bias": (lambda: ExpertMixture(loss="absolute_error", lag=3, block=5, bias=True), mix),
     "mixture-series": (lambda: ExpertMixture(series="shop", lag=2), mix_series),
     "mixture-quantiles": (lambda: ExpertMixture(quantiles=[0.1, 0.5, 0.9]), mix),
     "pipeline": (lambda: make_pipeline(StandardScaler(), _classifier(**MEMORY)), pipeline),

@@ -267,7 +267,7 @@ def test_a_drawn_expert_that_fails_is_charged_the_worst_loss_whatever_the_guess_
 @pytest.mark.parametrize("combine", ["average", "sample"])
 def test_one_that_fails_in_some_rows_is_charged_the_worst_loss_in_these(combine):
     moody = [("moody", FrozenEstimator(MoodyNumber(1))), ("other", FrozenEstimator(SpyNumber(2)))]
-    model = regressor(experts=moody, algorithm=Told([1e6, 1]), query=2, combine=combine, loss="absolute")
+    model = regressor(experts=moody, algorithm=Told([1e6, 1]), query=2, combine=combine, loss="absolute_error")
     model.partial_fit(np.array([[0.0, 0.0, 4.0], [0.0, 0.0, 4.0]]), np.array([0.0, 8.0]))
     X = np.array([[SAYS_NAN, 0.0, 3.0], [0.0, 1.0, 3.0]])
     assert model.predict(X)[0] == 3.0

@@ -167,7 +167,7 @@ def test_range_of_what_is_seen_leaves_one_of_twenty_out_at_each_end(n_seen):
 
 
 def test_of_squared_errors_the_root_is_measured():
-    scores = [TargetScore(loss, average=False) for loss in ("auto", "absolute")]
+    scores = [TargetScore(loss, average=False) for loss in ("auto", "absolute_error")]
     for error in np.abs(np.random.default_rng(0).normal(size=(50, 2))):
         told = [score.rescale_seen(losses) for score, losses in zip(scores, (error**2, error), strict=True)]
         np.testing.assert_allclose(*told, atol=1e-12)

@@ -14,9 +14,9 @@ from ltm_sklearn.losses._numbers import OutputLosses
 from ltm_sklearn.losses._targets import LossRange
 
 LOSSES = [
-    losses.Squared(),
-    losses.Absolute(),
-    losses.Percentage(),
+    losses.SquaredError(),
+    losses.AbsoluteError(),
+    losses.AbsolutePercentageError(),
     losses.Pinball(0.2),
     losses.Huber(0.7),
     losses.LogCosh(),
@@ -85,7 +85,7 @@ def test_outputs_with_losses_of_their_own_in_one_cell():
 
 def test_a_loss_or_algorithm_that_the_kernel_does_not_know_runs_in_numpy():
     assert compiled_loss(OutputLosses([lambda y, x: abs(x - y)]), None) is None
-    assert compiled_loss(OutputLosses([losses.Squared(), losses.Absolute()]), None) is None
+    assert compiled_loss(OutputLosses([losses.SquaredError(), losses.AbsoluteError()]), None) is None
     assert not Cell(Council(BOA(), True, uniform(3)), lags=False).has_compiled()
     assert not Cell(Council(LongTermMemory(horizon=10), True, uniform(3)), lags=False).has_compiled()
 
@@ -93,7 +93,7 @@ def test_a_loss_or_algorithm_that_the_kernel_does_not_know_runs_in_numpy():
 def run_council(X, y, loss=None, council=None):
     """Row by row in NumPy: predictions, and what each voice said."""
     council = Council(None, True, uniform(X.shape[1])) if council is None else council
-    of_rows = OutputLosses([losses.Squared() if loss is None else loss])
+    of_rows = OutputLosses([losses.SquaredError() if loss is None else loss])
     said, voices = np.empty(len(y)), np.empty((len(y), len(council.standing().trust)))
     for t in range(len(y)):
         standing = council.standing()
@@ -104,7 +104,7 @@ def run_council(X, y, loss=None, council=None):
     return said, voices
 
 
-@pytest.mark.parametrize("loss", [losses.Squared(), losses.Absolute(), losses.LogCosh()])
+@pytest.mark.parametrize("loss", [losses.SquaredError(), losses.AbsoluteError(), losses.LogCosh()])
 def test_the_mixture_loses_no_more_than_its_linear_regret_to_each_voice(loss):
     # f(ŷ) - f(v) <= f'(ŷ) (ŷ - v): what the chair is charged bounds what the mixture loses beyond a voice.
     X, y = returning(400)
@@ -125,7 +125,7 @@ def test_a_follower_keeps_its_bound_in_the_units_of_the_loss_where_the_range_is_
     X[np.arange(n_rounds), 1 - good] += width * rng.choice([0.0, 0.9], size=n_rounds)  # who is not good errs often
     cell = Cell(Council(LongTermMemory(), False, uniform(4)), lags=False)
     predictions, weights = np.empty(n_rounds), np.empty_like(X)
-    of_rows = OutputLosses([losses.Absolute()])
+    of_rows = OutputLosses([losses.AbsoluteError()])
     cell.run(entries(X, y), of_rows, predictions, weights)
     lost = np.abs(X - y[:, np.newaxis])
     assert lost.max(axis=1) - lost.min(axis=1) == pytest.approx(width)
@@ -137,7 +137,7 @@ def test_a_follower_keeps_its_bound_in_the_units_of_the_loss_where_the_range_is_
     assert bound < 0.2 * (lost[:, 0] - lost[np.arange(n_rounds), good]).sum()  # which says something
 
 
-@pytest.mark.parametrize("loss", [losses.Squared(), losses.Absolute(), losses.Pinball(0.3)])
+@pytest.mark.parametrize("loss", [losses.SquaredError(), losses.AbsoluteError(), losses.Pinball(0.3)])
 def test_gradients_make_it_a_bound_against_combinations(loss):
     """f(ŷ) - f(u·x) <= f'(ŷ) (ŷ - u·x), which is linear in u: experts' linear regrets bound that of each mixture u."""
     rng = np.random.default_rng(0)
@@ -188,7 +188,7 @@ def test_equal_forecasts_leave_everything_as_it_was():
     for y in rng.normal(size=50) * 1e6 + 0.1:
         x = np.full((1, 7), y * rng.normal())
         council.learn(
-            council.standing(), None, Rows(x, np.array([y]), None, None, None), OutputLosses([losses.Squared()])
+            council.standing(), None, Rows(x, np.array([y]), None, None, None), OutputLosses([losses.SquaredError()])
         )
     after = council.standing()
     np.testing.assert_allclose(after.opinions, before.opinions, atol=1e-12)
@@ -211,7 +211,7 @@ def test_a_late_round_is_judged_by_what_was_issued():
     cell = Cell(Council(LongTermMemory(), True, uniform(3)), lags=True)
     predictions = np.empty(n_rows)
     rounds = entries(X, y, lag=lag)
-    cell.run_compiled(rounds, compiled_loss(OutputLosses([losses.Squared()]), None), predictions, None)
+    cell.run_compiled(rounds, compiled_loss(OutputLosses([losses.SquaredError()]), None), predictions, None)
     late = np.mean(predictions**2)
     naive = LongTermMemory()
     queue, said = [], np.empty(n_rows)
@@ -232,7 +232,7 @@ def test_an_expert_joins_a_cell_with_no_weight_in_what_was_issued_before(lags):
     X = np.random.default_rng(1).normal(size=(60, 4))
     cell = Cell(Council(None, True, uniform(4)), lags)
     run = "run_compiled" if cell.has_compiled() else "run"
-    loss = OutputLosses([losses.Squared()])
+    loss = OutputLosses([losses.SquaredError()])
     known = compiled_loss(loss, None) if run == "run_compiled" else loss
     getattr(cell, run)(entries(X, y, lag=5 * lags), known, np.empty(60), None)
     old = [cell.standing(at) for at in range(len(cell.book) - 1)]

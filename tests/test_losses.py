@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from ltm_sklearn.losses import Absolute, Huber, LogCosh, Percentage, Pinball, Squared
+from ltm_sklearn.losses import AbsoluteError, AbsolutePercentageError, Huber, LogCosh, Pinball, SquaredError
 from ltm_sklearn.losses._classes import ClassScore
 from ltm_sklearn.losses._targets import TargetScore
 
@@ -22,7 +22,7 @@ BY_HAND = {
     "zero_one": [[0, 1, 0], [0, 1, 1]],  # the first of equally likely classes is taken, as predict does
     "brier": [[0.04, 0.39, 0.0], [0.0, 1.0, 0.28]],
     # p = 0 counts as 1/1000, which loses 1
-    "log": [[-np.log(0.8) / np.log(1000), -np.log(0.3) / np.log(1000), 0], [0, 1, -np.log(0.4) / np.log(1000)]],
+    "log_loss": [[-np.log(0.8) / np.log(1000), -np.log(0.3) / np.log(1000), 0], [0, 1, -np.log(0.4) / np.log(1000)]],
 }
 
 
@@ -111,10 +111,10 @@ def test_unknown_loss_is_named(make, loss):
 @pytest.mark.parametrize(
     ("loss", "below", "above"),
     [
-        (Squared(), 9.0, 4.0),
+        (SquaredError(), 9.0, 4.0),
         (Huber(1.0), 2.5, 1.5),
         (LogCosh(), np.log(np.cosh(3.0)), np.log(np.cosh(2.0))),
-        (Absolute(), 3.0, 2.0),
+        (AbsoluteError(), 3.0, 2.0),
         (Pinball(), 1.5, 1.0),
         (Pinball(0.9), 2.7, 0.2),
         (Pinball(0.1), 0.3, 1.8),
@@ -128,7 +128,8 @@ def test_regression_losses_are_those_computed_by_hand(loss, below, above):
 
 
 @pytest.mark.parametrize(
-    "loss", [Squared(), Absolute(), Pinball(0.5), Pinball(0.8), Percentage(), Huber(0.5), LogCosh()]
+    "loss",
+    [SquaredError(), AbsoluteError(), Pinball(0.5), Pinball(0.8), AbsolutePercentageError(), Huber(0.5), LogCosh()],
 )
 @given(y=st.floats(0.5, 10) | st.floats(-10, -0.5), error=st.floats(0.01, 10), sign=st.sampled_from([-1, 1]))
 def test_gradient_is_the_slope_of_the_loss(loss, y, error, sign):
@@ -154,9 +155,9 @@ def test_pinball_is_least_at_its_quantile():
     ("loss", "average", "uses_gradient"),
     [
         ("auto", True, True),
-        ("absolute", True, True),
+        ("absolute_error", True, True),
         (Pinball(0.9), True, True),
-        ("squared", False, False),
+        ("squared_error", False, False),
         (lambda y, p: abs(y - p), True, False),
     ],
 )
@@ -201,7 +202,7 @@ def test_log_cosh_never_overflows(error):
 
 def test_percentages_of_zero_are_refused():
     with pytest.raises(ValueError, match="y is zero in row 1"):
-        TargetScore("percentage", average=True).observe(np.array([3.0, 0.0]))
+        TargetScore("absolute_percentage_error", average=True).observe(np.array([3.0, 0.0]))
     with pytest.raises(ValueError, match="delta"):
         Huber(0.0)
 
@@ -209,7 +210,7 @@ def test_percentages_of_zero_are_refused():
 # The running range --------------------------------------------------------------------------------------------
 
 
-def rounds_of(y, said, loss="squared", linear=True):
+def rounds_of(y, said, loss="squared_error", linear=True):
     """Rescaled losses of single rows, as an engine asks for them."""
     score = TargetScore(loss, average=linear)
     rescaled = []
@@ -229,7 +230,7 @@ def stream(n_rounds=200, n_experts=4, seed=0):
 
 
 @pytest.mark.parametrize("linear", [True, False])
-@pytest.mark.parametrize("loss", ["squared", "absolute", "pinball"])
+@pytest.mark.parametrize("loss", ["squared_error", "absolute_error", "pinball"])
 @pytest.mark.parametrize("scale", [1e-9, 1e-3, 1.0, 1e3, 1e9])
 def test_rescaled_losses_do_not_depend_on_the_unit_of_the_targets(scale, loss, linear):
     y, said = stream()
@@ -256,7 +257,7 @@ def test_rescaled_losses_of_anything_are_in_the_unit_interval(y, said, linear):
 
 
 def test_losses_of_sleeping_experts_stay_nan_and_do_not_touch_the_others():
-    score = TargetScore("squared", average=False)
+    score = TargetScore("squared_error", average=False)
     losses = np.array([[1.0, np.nan, 3.0], [np.nan, np.nan, np.nan], [np.nan, 2.0, 1.0], [np.nan, 5.0, np.nan]])
     score.observe(np.array([0.0, 1.0]))
     score.observe(np.array([0.5]))
@@ -275,13 +276,13 @@ def test_runaway_prediction_is_as_bad_as_one_at_the_edge_of_the_widened_range():
 
 
 def test_predictions_are_clipped_to_the_range_seen_widened_by_half_its_width():
-    score = TargetScore("squared", average=True)
+    score = TargetScore("squared_error", average=True)
     score.observe(np.array([2.0, 4.0, 3.0]))
     assert score.tame(np.array([-9.0, 1.5, 3.0, 4.5, 9.0])).tolist() == [1.0, 1.5, 3.0, 4.5, 5.0]
 
 
 def test_nothing_is_clipped_before_the_targets_have_a_range():
-    score = TargetScore("squared", average=True)
+    score = TargetScore("squared_error", average=True)
     assert score.tame(np.array([1e9])) == 1e9
     score.observe(np.array([5.0, 5.0]))
     assert score.tame(np.array([1e9])) == 1e9
@@ -307,7 +308,7 @@ def test_experts_that_agree_lose_nothing():
 
 
 def score_that_knows_a_scale():
-    score = TargetScore("absolute", average=False)
+    score = TargetScore("absolute_error", average=False)
     score.observe(np.array([0.0, 1.0]))
     score.observe(np.array([0.0, 1.0]))
     return score
@@ -332,7 +333,7 @@ def test_one_monstrous_gap_hardly_counts_and_several_are_soon_taken_up():
 
 
 def test_gaps_seen_while_the_targets_had_no_scale_do_not_tell_it():
-    score = TargetScore("absolute", average=False)
+    score = TargetScore("absolute_error", average=False)
     score.observe(np.array([3.0]))
     score.rescale(np.array([[0.0, 1e300]]))
     score.observe(np.array([4.0]))
@@ -341,7 +342,7 @@ def test_gaps_seen_while_the_targets_had_no_scale_do_not_tell_it():
 
 def test_score_goes_on_after_a_pickle_as_without():
     y, said = stream()
-    score = TargetScore("squared", average=True)
+    score = TargetScore("squared_error", average=True)
     score.observe(y)
     score.rescale(said)
     again = pickle.loads(pickle.dumps(score))
@@ -364,7 +365,7 @@ def apart(score, one, other, y):
 
 
 def test_regressors_are_as_far_apart_as_their_distance_in_units_of_the_targets_width():
-    score = TargetScore("squared", average=True)
+    score = TargetScore("squared_error", average=True)
     constant, zeros = np.full(2, 5.0), np.zeros((2, 1))
     assert apart(score, zeros, zeros, constant) == 0.0
     assert apart(score, zeros, np.full((2, 1), 1e-9), constant) == np.inf  # nothing is known of the width
@@ -377,7 +378,7 @@ def test_regressors_are_as_far_apart_as_their_distance_in_units_of_the_targets_w
 
 
 def test_one_outlier_does_not_make_all_regressors_agree():
-    score = TargetScore("squared", average=True)
+    score = TargetScore("squared_error", average=True)
     y = np.append(np.arange(20.0), 1e6)
     score.observe(y)
     assert apart(score, np.zeros((21, 1)), np.full((21, 1), 10.0), y) > 0.1

@@ -14,7 +14,7 @@ from scipy.stats import norm
 
 from ltm_sklearn.evaluation import _few_experts, _sequences, crps, oracles
 from ltm_sklearn.losses import LOSSES as LOSS_NAMES
-from ltm_sklearn.losses import Absolute, Pinball, RegressionLoss, Squared
+from ltm_sklearn.losses import AbsoluteError, Pinball, RegressionLoss, SquaredError
 
 # Sequences --------------------------------------------------------------------------------------------------------
 
@@ -303,7 +303,7 @@ class Lopsided(RegressionLoss):
         return np.exp(prediction - y) - 1.0
 
 
-class Percentage(RegressionLoss):
+class AbsolutePercentageError(RegressionLoss):
     """A loss whose rows have weights of their own."""
 
     def __call__(self, y, prediction):
@@ -313,7 +313,7 @@ class Percentage(RegressionLoss):
         return np.sign(prediction - y) / np.abs(y)
 
 
-LOSSES = [Squared(), Absolute(), Pinball(0.2), Percentage(), Smooth(), Lopsided()]
+LOSSES = [SquaredError(), AbsoluteError(), Pinball(0.2), AbsolutePercentageError(), Smooth(), Lopsided()]
 
 
 def forecasts(n_rows=80, n_experts=5, seed=0):
@@ -353,7 +353,7 @@ def test_no_other_linear_combination_is_better(loss, seed):
 
 def test_combinations_agree_with_a_general_solver():
     X, y = forecasts(n_rows=300)
-    for loss in (Squared(), Smooth(), Lopsided()):
+    for loss in (SquaredError(), Smooth(), Lopsided()):
         general = minimize(
             lambda w, loss=loss: loss(y, X @ w).mean(),
             np.full(5, 0.2),
@@ -368,16 +368,18 @@ def test_combinations_agree_with_a_general_solver():
 def test_median_and_quantile_are_the_best_constants():
     y = np.array([1.0, 2.0, 4.0, 8.0, 16.0])
     one = np.ones((5, 1))
-    assert oracles.best_linear(one, y, "absolute").weights == pytest.approx(4.0)
+    assert oracles.best_linear(one, y, "absolute_error").weights == pytest.approx(4.0)
     assert oracles.best_linear(one, y, Pinball(0.7)).weights == pytest.approx(8.0)
-    assert oracles.best_linear(one, y, "squared").weights == pytest.approx(y.mean())
+    assert oracles.best_linear(one, y, "squared_error").weights == pytest.approx(y.mean())
     corners = np.column_stack([np.zeros(5), np.full(5, 100.0)])
-    np.testing.assert_allclose(oracles.best_convex(corners, y, "absolute").weights, [0.96, 0.04])
+    np.testing.assert_allclose(oracles.best_convex(corners, y, "absolute_error").weights, [0.96, 0.04])
 
 
 @pytest.mark.parametrize("scale", [1e-150, 1e-8, 1e8, 1e150])
 @pytest.mark.parametrize(
-    "loss", [Squared(), Absolute(), Pinball(0.2), Percentage()], ids=lambda loss: type(loss).__name__
+    "loss",
+    [SquaredError(), AbsoluteError(), Pinball(0.2), AbsolutePercentageError()],
+    ids=lambda loss: type(loss).__name__,
 )
 def test_scale_of_forecasts_does_not_matter(loss, scale):
     X, y = forecasts()
@@ -388,17 +390,17 @@ def test_scale_of_forecasts_does_not_matter(loss, scale):
 @pytest.mark.parametrize("seed", range(5))
 def test_unknown_loss_with_a_kink_is_nearly_exact(seed):
     class Kinked(RegressionLoss):
-        __call__, gradient = Absolute.__call__, Absolute.gradient
+        __call__, gradient = AbsoluteError.__call__, AbsoluteError.gradient
 
     X, y = forecasts(n_rows=400, n_experts=20, seed=seed)
     for best in (oracles.best_convex, oracles.best_linear):
-        assert best(X, y, Kinked()).loss == pytest.approx(best(X, y, "absolute").loss, rel=1e-4)
+        assert best(X, y, Kinked()).loss == pytest.approx(best(X, y, "absolute_error").loss, rel=1e-4)
 
 
 @pytest.mark.parametrize("scale", [1e-6, 1e6])
 def test_smooth_losses_far_from_their_own_scale(scale):
     X, y = forecasts()
-    limit = Squared() if scale < 1.0 else Absolute()  # what the loss is like for tiny, and for huge, errors
+    limit = SquaredError() if scale < 1.0 else AbsoluteError()  # what the loss is like for tiny, and for huge, errors
     for best in (oracles.best_convex, oracles.best_linear):
         reached = best(scale * X, scale * y, Smooth()).loss
         assert reached == pytest.approx(Smooth()(scale * y, scale * X @ best(X, y, limit).weights).mean(), rel=1e-3)
@@ -412,7 +414,9 @@ def test_large_common_level_does_not_drown_the_errors():
 
 
 @pytest.mark.parametrize(
-    "loss", ["squared", "absolute", "pinball", Smooth()], ids=["squared", "absolute", "pinball", "smooth"]
+    "loss",
+    ["squared_error", "absolute_error", "pinball", Smooth()],
+    ids=["squared_error", "absolute_error", "pinball", "smooth"],
 )
 @pytest.mark.parametrize("best", [oracles.best_convex, oracles.best_linear])
 def test_odd_tables_have_an_answer(best, loss):
@@ -427,7 +431,7 @@ def test_odd_tables_have_an_answer(best, loss):
 
 
 def test_rows_that_weigh_nothing_change_nothing():
-    class Percentage(RegressionLoss):
+    class AbsolutePercentageError(RegressionLoss):
         def __call__(self, y, prediction):
             return np.where(y == 0.0, 0.0, np.abs(prediction - y))
 
@@ -437,7 +441,9 @@ def test_rows_that_weigh_nothing_change_nothing():
     X, y = forecasts()
     some = np.where(np.arange(80) < 20, 0.0, y)
     for best in (oracles.best_convex, oracles.best_linear):
-        assert best(X, some, Percentage()).loss == pytest.approx(0.75 * best(X[20:], y[20:], "absolute").loss)
+        assert best(X, some, AbsolutePercentageError()).loss == pytest.approx(
+            0.75 * best(X[20:], y[20:], "absolute_error").loss
+        )
 
 
 def test_rows_with_a_missing_forecast_do_not_count():
@@ -537,7 +543,7 @@ def test_rounding_is_no_sleep(seed):
     assert np.isfinite(oracles.memory_curve(ties, 2, 2).upper).all()
 
 
-@pytest.mark.parametrize("loss", ["absolute", "pinball", "percentage"])
+@pytest.mark.parametrize("loss", ["absolute_error", "pinball", "absolute_percentage_error"])
 @pytest.mark.parametrize("level", [1e3, 1e6, 1e8])
 def test_more_freedom_never_loses_more_however_high_the_level(loss, level):
     rng = np.random.default_rng(0)
@@ -553,6 +559,6 @@ def test_more_freedom_never_loses_more_however_high_the_level(loss, level):
 
 def test_a_target_or_forecast_that_the_loss_cannot_take_is_named():
     with pytest.raises(ValueError, match="y is zero in row 1"):
-        oracles.best_convex([[1.0, 2.0], [1.0, 2.0]], [1.0, 0.0], "percentage")
+        oracles.best_convex([[1.0, 2.0], [1.0, 2.0]], [1.0, 0.0], "absolute_percentage_error")
     with pytest.raises(ValueError, match="the loss must be finite; it is inf in row 1"):
         oracles.best_convex([[1.0, 2.0], [1e200, 2.0]], [1.0, 0.0])

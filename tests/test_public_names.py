@@ -28,7 +28,8 @@ PUBLIC = {
     "ltm_sklearn.experts": "AdaNormalHedge AdaNormalHedgeTV AdaptMLProd BOA BestOfBothWorlds ConfidenceRated "
     "ExpertAlgorithm FixedShare Hedge LongTermMemory MLPoly MixingPastPosteriors Prod ShareTheta SimpleReduction "
     "Squint",
-    "ltm_sklearn.losses": "Absolute Huber LOSSES LogCosh Percentage Pinball RegressionLoss Squared",
+    "ltm_sklearn.losses": "AbsoluteError AbsolutePercentageError Huber LOSSES LogCosh Pinball RegressionLoss "
+    "SquaredError",
     "ltm_sklearn.memory": "DriftDetector Snapshots",
     "ltm_sklearn.persistence": "Checkpoint CheckpointWarning load save",
     "ltm_sklearn.river": "BanditPolicy ExpertPolicy ExpertSelectionClassifier ExpertSelectionRegressor "

@@ -112,7 +112,7 @@ def _lead(run: Run) -> str:
 def _cards(run: Run) -> str:
     (mixture,), (mean,), experts = _rows_of(run, "mixture"), _rows_of(run, "mean"), _rows_of(run, "expert")
     last = run.trace.weights[-1]
-    root = f" (its root: {number(math.sqrt(mixture.loss))})" if run.summary.loss_name == "squared" else ""
+    root = f" (its root: {number(math.sqrt(mixture.loss))})" if run.summary.loss_name == "squared_error" else ""
     of_series = "" if run.file.series is None else f", series {run.drawn}"
     cards = [
         ("Mixture", number(mixture.loss), mean_called(run.summary.loss_name) + root),
@@ -132,7 +132,7 @@ def _against(gain: float) -> str:
 
 def _summary_table(run: Run) -> str:
     summary: MixtureSummary = run.summary
-    squared, slept = summary.loss_name == "squared", any(row.awake < 1.0 for row in summary.rows)
+    squared, slept = summary.loss_name == "squared_error", any(row.awake < 1.0 for row in summary.rows)
     weights = dict(zip(map(str, run.file.experts), run.weights[run.file.known].mean(axis=0).tolist(), strict=True))
     head = ["forecast", mean_called(summary.loss_name)] + ["root of it"] * squared + ["awake"] * slept
     in_order = sorted(summary.rows, key=lambda row: row.kind == "expert")  # of whom there may be many

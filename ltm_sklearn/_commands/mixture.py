@@ -50,7 +50,7 @@ no target yet, they are forecast.
 EPILOG = f"""\
 example: day-ahead prices, 24 hours forecast together, judged by the absolute error
 
-  ltm-sklearn mixture prices.csv --target price --time hour --block 24 --loss absolute --out report
+  ltm-sklearn mixture prices.csv --target price --time hour --block 24 --loss absolute_error --out report
 
 Open report/{PAGE} then. Beside it lie {", ".join(TABLES)}
 (with --series), and the pictures as PNG. An earlier report in the folder is replaced.
@@ -94,7 +94,7 @@ def add_to(commands: Any) -> None:
         "--group", metavar="COLUMN", help="weights differ by this column, or by hour, weekday or month of the times"
     )
     parser.add_argument("--pooled", action="store_true", help="groups also learn from one another")
-    parser.add_argument("--loss", default="squared", help=f"{', '.join(LOSSES)} (default: squared)")
+    parser.add_argument("--loss", default="squared_error", help=f"{', '.join(LOSSES)} (default: squared_error)")
     parser.add_argument("--series", metavar="COLUMN", help="which series a row is of: each has weights of its own")
     parser.add_argument("--show", metavar="SERIES", help="the series to draw (default: the one with the most rows)")
     parser.add_argument(

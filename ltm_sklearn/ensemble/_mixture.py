@@ -45,8 +45,9 @@ class ExpertMixture(MixtureShown, MultiOutputMixin, RegressorMixin, BaseEstimato
         Any of :mod:`ltm_sklearn.experts`. None: a council of three, which follow one expert (``LongTermMemory``), blend
         all (``MLPoly``) or take the plain mean, weighed by how good their mixtures have been. Without gradients:
         ``LongTermMemory``.
-    loss : str, RegressionLoss or callable, default="squared"
-        "squared", "absolute", "percentage", "pinball", "huber", "log_cosh", or one of :mod:`ltm_sklearn.losses` with
+    loss : str, RegressionLoss or callable, default="squared_error"
+        "squared_error", "absolute_error", "absolute_percentage_error", "pinball", "huber", "log_cosh", or one of
+        :mod:`ltm_sklearn.losses` with
         parameters, as ``Huber(0.5)``. A callable takes targets and forecasts, shape (n,) both, and returns losses of
         any scale; it may have a method ``gradient`` with the same arguments.
     gradient : bool, default=True
@@ -120,7 +121,7 @@ class ExpertMixture(MixtureShown, MultiOutputMixin, RegressorMixin, BaseEstimato
     >>> good, bad = y + 0.1 * rng.normal(size=600), y + 2.0 * rng.normal(size=600)
     >>> first_is_good = np.arange(600) // 100 % 2 == 0
     >>> forecasts = np.column_stack([np.where(first_is_good, good, bad), np.where(first_is_good, bad, good)])
-    >>> mixture = ExpertMixture(loss="absolute").fit(forecasts[:-1], y[:-1])
+    >>> mixture = ExpertMixture(loss="absolute_error").fit(forecasts[:-1], y[:-1])
     >>> print(f"{mixture.mixture_loss_:.2f}, the better forecaster {mixture.loss_.min():.2f}")
     0.12, the better forecaster 0.84
     >>> mixture.predict(forecasts[-1:]).shape
@@ -132,7 +133,7 @@ class ExpertMixture(MixtureShown, MultiOutputMixin, RegressorMixin, BaseEstimato
     def __init__(
         self,
         algorithm: ExpertAlgorithm | None = None,
-        loss: Any = "squared",
+        loss: Any = "squared_error",
         *,
         gradient: bool = True,
         lag: int = 0,

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.optimize import brentq, linprog, nnls
 
 from ..experts._validation import Floats
-from ..losses import Absolute, Percentage, Pinball, Squared
+from ..losses import AbsoluteError, AbsolutePercentageError, Pinball, SquaredError
 
 #: Newton's steps end when one gains less than this part of the loss.
 TOLERANCE = 1e-11
@@ -34,9 +34,9 @@ LEAST_CURVATURE = 1e-3
 
 def best_weights(forecasts: Floats, y: Floats, loss: Any, convex: bool) -> Floats:
     """Weights (n_experts,) with the least mean loss: exact for squares and losses with kinks, else by Newton steps."""
-    if type(loss) is Squared:
+    if type(loss) is SquaredError:
         return _least_squares(forecasts, y, convex)
-    if type(loss) not in (Absolute, Pinball, Percentage):
+    if type(loss) not in (AbsoluteError, Pinball, AbsolutePercentageError):
         return _newton(forecasts, y, loss, convex)
     weights = _linear_program(forecasts, y, loss, convex)
     single = np.eye(forecasts.shape[1])[np.abs(forecasts - y[:, np.newaxis]).mean(axis=0).argmin()]

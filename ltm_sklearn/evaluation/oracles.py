@@ -64,7 +64,7 @@ def best_expert(losses: ArrayLike) -> Oracle:
     return Oracle(float(means[expert]), np.eye(len(means))[expert], len(checked.table))
 
 
-def best_convex(forecasts: ArrayLike, y: ArrayLike, loss: str | Callable[..., Any] = "squared") -> Oracle:
+def best_convex(forecasts: ArrayLike, y: ArrayLike, loss: str | Callable[..., Any] = "squared_error") -> Oracle:
     """The best fixed convex combination: weights of at least 0 that sum to 1.
 
     Parameters
@@ -73,9 +73,10 @@ def best_convex(forecasts: ArrayLike, y: ArrayLike, loss: str | Callable[..., An
         Only rows count in which none is NaN.
     y : array-like of shape (n_rows,)
         Targets.
-    loss : str or callable, default="squared"
+    loss : str or callable, default="squared_error"
         A name from ``ltm_sklearn.losses.LOSSES``, or a convex loss ``loss(y, prediction)`` that has a method
-        ``gradient`` with the same arguments. Squares and losses with a kink, as "absolute" and "pinball", are solved
+        ``gradient`` with the same arguments. Squares and losses with a kink, as "absolute_error" and "pinball", are
+        solved
         exactly, others by Newton's steps.
 
     Returns
@@ -92,7 +93,7 @@ def best_convex(forecasts: ArrayLike, y: ArrayLike, loss: str | Callable[..., An
     return _best_combination(forecasts, y, loss, convex=True)
 
 
-def best_linear(forecasts: ArrayLike, y: ArrayLike, loss: str | Callable[..., Any] = "squared") -> Oracle:
+def best_linear(forecasts: ArrayLike, y: ArrayLike, loss: str | Callable[..., Any] = "squared_error") -> Oracle:
     """The best fixed linear combination: any weights, no intercept.
 
     Parameters
@@ -107,7 +108,7 @@ def best_linear(forecasts: ArrayLike, y: ArrayLike, loss: str | Callable[..., An
     Examples
     --------
     >>> from ltm_sklearn.evaluation import oracles
-    >>> oracles.best_linear([[1.0], [2.0], [4.0]], [2.0, 4.0, 9.0], loss="absolute").weights
+    >>> oracles.best_linear([[1.0], [2.0], [4.0]], [2.0, 4.0, 9.0], loss="absolute_error").weights
     array([2.25])
     """
     return _best_combination(forecasts, y, loss, convex=False)

@@ -4,6 +4,24 @@ Public are the losses of forecasts. Underneath, two kinds of scores share their 
 know which it has: ``ClassScore`` knows the range of its losses beforehand, ``TargetScore`` learns it on the way.
 """
 
-from ._numbers import LOSSES, Absolute, Huber, LogCosh, Percentage, Pinball, RegressionLoss, Squared
+from ._numbers import (
+    LOSSES,
+    AbsoluteError,
+    AbsolutePercentageError,
+    Huber,
+    LogCosh,
+    Pinball,
+    RegressionLoss,
+    SquaredError,
+)
 
-__all__ = ["LOSSES", "Absolute", "Huber", "LogCosh", "Percentage", "Pinball", "RegressionLoss", "Squared"]
+__all__ = [
+    "LOSSES",
+    "AbsoluteError",
+    "AbsolutePercentageError",
+    "Huber",
+    "LogCosh",
+    "Pinball",
+    "RegressionLoss",
+    "SquaredError",
+]

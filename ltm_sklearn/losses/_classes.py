@@ -36,7 +36,7 @@ def brier(y: NDArray[np.intp], probabilities: Floats) -> Floats:
     return scores
 
 
-def log(y: NDArray[np.intp], probabilities: Floats) -> Floats:
+def log_loss(y: NDArray[np.intp], probabilities: Floats) -> Floats:
     """``-ln p(y)``, with p at least 1/1000, over ln 1000."""
     of_truth = np.clip(_of_truth(y, probabilities), SMALLEST_PROBABILITY, 1.0)
     return np.log(of_truth) / np.log(SMALLEST_PROBABILITY)
@@ -50,7 +50,7 @@ def _of_truth(y: NDArray[np.intp], probabilities: Floats) -> Floats:
     return of_truth
 
 
-CLASS_LOSSES: dict[str, Callable[[Any, Floats], Floats]] = {"zero_one": zero_one, "brier": brier, "log": log}
+CLASS_LOSSES: dict[str, Callable[[Any, Floats], Floats]] = {"zero_one": zero_one, "brier": brier, "log_loss": log_loss}
 
 
 class ClassScore:
@@ -58,7 +58,7 @@ class ClassScore:
 
     Parameters
     ----------
-    loss : {"auto", "zero_one", "brier", "log"} or callable
+    loss : {"auto", "zero_one", "brier", "log_loss"} or callable
         A callable takes the true classes' indices, shape (n_rows,), and the probabilities, shape (n_rows, n_classes),
         and returns losses in [0, 1], shape (n_rows,). "auto" is "zero_one", besides which averages are also blended
         by their margin.

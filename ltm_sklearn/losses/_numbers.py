@@ -32,7 +32,7 @@ class RegressionLoss(ABC):
 
 
 @dataclass(frozen=True)
-class Squared(RegressionLoss):
+class SquaredError(RegressionLoss):
     """``(ŷ - y)²``: aims at the mean."""
 
     def __call__(self, y: Floats, prediction: Floats) -> Floats:
@@ -43,7 +43,7 @@ class Squared(RegressionLoss):
 
 
 @dataclass(frozen=True)
-class Absolute(RegressionLoss):
+class AbsoluteError(RegressionLoss):
     """``|ŷ - y|``: aims at the median."""
 
     def __call__(self, y: Floats, prediction: Floats) -> Floats:
@@ -78,7 +78,7 @@ class Pinball(RegressionLoss):
 
 
 @dataclass(frozen=True)
-class Percentage(RegressionLoss):
+class AbsolutePercentageError(RegressionLoss):
     """``|ŷ - y| / |y|``: as a mean, the mean absolute percentage error. No target may be zero."""
 
     def __call__(self, y: Floats, prediction: Floats) -> Floats:
@@ -92,7 +92,7 @@ class Percentage(RegressionLoss):
         zero = np.abs(y) < np.finfo(np.float64).tiny
         if zero.any():
             row = int(zero.reshape(len(y), -1).any(axis=1).argmax())
-            raise ValueError(f"y is zero in row {row}: there are no percentages of zero; try loss='absolute'")
+            raise ValueError(f"y is zero in row {row}: there are no percentages of zero; try loss='absolute_error'")
 
 
 @dataclass(frozen=True)
@@ -132,9 +132,9 @@ class LogCosh(RegressionLoss):
 
 
 LOSSES: dict[str, RegressionLoss] = {
-    "squared": Squared(),
-    "absolute": Absolute(),
-    "percentage": Percentage(),
+    "squared_error": SquaredError(),
+    "absolute_error": AbsoluteError(),
+    "absolute_percentage_error": AbsolutePercentageError(),
     "pinball": Pinball(),
     "huber": Huber(),
     "log_cosh": LogCosh(),

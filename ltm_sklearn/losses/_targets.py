@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..experts._validation import Floats, check_option
-from ._numbers import LOSSES, OutputLosses, RegressionLoss, Squared
+from ._numbers import LOSSES, OutputLosses, RegressionLoss, SquaredError
 from ._own import ABSURD, bounded
 from ._seen import SeenRange
 
@@ -69,9 +69,11 @@ class TargetScore(LossRange):
 
     Parameters
     ----------
-    loss : {"auto", "squared", "absolute", "percentage", "pinball", "huber", "log_cosh"} or callable
+    loss : {"auto", "squared_error", "absolute_error", "absolute_percentage_error", "pinball", "huber", "log_cosh"} \
+            or callable
         A callable takes targets and predictions, both of shape (n_rows,), and returns losses (n_rows,) of any scale;
-        if it has a method ``gradient`` with the same arguments, the gradient trick can be used. "auto" is "squared".
+        if it has a method ``gradient`` with the same arguments, the gradient trick can be used. "auto" is
+        "squared_error".
     average : bool
         Whether the predictions are averaged: then, where there is a gradient, expert i is charged the linearised loss
         ``f'(ŷ) x_i`` at the mixture ŷ, which makes the bound one against the best convex combination.
@@ -84,7 +86,7 @@ class TargetScore(LossRange):
     def __init__(self, loss: str | Callable[..., Any], average: bool) -> None:
         if not callable(loss):
             check_option("loss", loss, ("auto", *LOSSES))
-        self.loss: Any = loss if callable(loss) else LOSSES["squared" if loss == "auto" else loss]
+        self.loss: Any = loss if callable(loss) else LOSSES["squared_error" if loss == "auto" else loss]
         self.uses_gradient = average and hasattr(self.loss, "gradient")
         super().__init__()
         self.seen = SeenRange()
@@ -154,7 +156,7 @@ class TargetScore(LossRange):
         Of squared errors it is their root that is measured, which keeps their order: of the squares themselves few are
         large, and next to these all others would look alike.
         """
-        if isinstance(self.loss, Squared):
+        if isinstance(self.loss, SquaredError):
             losses = np.sqrt(losses)
         if not self.knew_a_scale:
             self.seen, self.knew_a_scale = SeenRange(), True
