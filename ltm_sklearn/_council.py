@@ -12,7 +12,7 @@ from .experts import ExpertAlgorithm, LongTermMemory, MLPoly
 from .experts._base import restrict
 from .experts._long_term_memory import SteadyMemory
 from .experts._validation import Floats
-from .losses._numbers import OutputLosses, apart
+from .losses._numbers import OutputLosses, deviation_from_mixture
 from .losses._own import within_floats
 from .losses._targets import LossRange
 
@@ -142,7 +142,7 @@ class Council:
         with np.errstate(over="ignore"):
             centre = x.mean(axis=1) if awake is None else (awake * x).sum(axis=1) / awake.sum(axis=1)
         # what is only rounding is no difference, or ranges would be made of it
-        distinct = np.where(apart(x, centre[:, np.newaxis]) == 0.0, centre[:, np.newaxis], x)
+        distinct = np.where(deviation_from_mixture(x, centre[:, np.newaxis]) == 0.0, centre[:, np.newaxis], x)
         part = np.minimum(total / len(y), 1.0)
         weights_then = [*issued.opinions[: len(self.voices)], issued.trust]
         late = [None] * len(weights_then) if views is None else list(zip(weights_then, views, strict=False))

@@ -17,7 +17,7 @@ from .experts._long_term_memory import PatientMemory
 from .losses import AbsoluteError, Pinball, SquaredError
 from .losses._classes import ROUNDING_OF_PROBABILITIES, SAFE_MARGIN, SMALLEST_PROBABILITY, brier, log_loss, zero_one
 from .losses._numbers import ROUNDING_OF_MIXTURE
-from .losses._own import ABSURD, LARGEST
+from .losses._own import IMPLAUSIBLE, LARGEST
 from .losses._targets import FADING, MARGIN, RANGE_GROWTH, TargetScore
 from .memory import Told
 
@@ -89,7 +89,7 @@ def _new_class_row(kernel: Any, seats: tuple[Any, ...], engine: Engine, classes:
         ROUNDING_OF_PROBABILITIES,
         SMALLEST_PROBABILITY,
         SAFE_MARGIN,
-        ABSURD,
+        IMPLAUSIBLE,
         None if stack is None else stack.model,
     )
 

@@ -14,7 +14,7 @@ from ._side_by_side import apart, side_by_side
 from ._timetable import Integers, Timetable, timetable
 from .experts._validation import Floats
 from .losses._numbers import OutputLosses
-from .losses._own import bounded, within_floats
+from .losses._own import clip_large, within_floats
 
 Key = tuple[int, int, int]  #: series, group and output; -1 is all of them together
 ALL = -1
@@ -328,7 +328,7 @@ def plain_mean(forecasts: Floats, awake: Floats | None) -> Floats:
 
 def _around(means: Floats, scales: Floats) -> Floats:
     with np.errstate(over="ignore"):
-        return bounded(np.stack([means + scales, means - scales], axis=1))
+        return clip_large(np.stack([means + scales, means - scales], axis=1))
 
 
 def _spread(weights: Floats, pooled: Floats) -> Floats:

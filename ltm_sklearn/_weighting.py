@@ -158,7 +158,7 @@ def _deeply(self: Any) -> Any:
 
 def weighting_of(algorithm: ExpertAlgorithm, score: ClassScore | TargetScore) -> Weighting:
     """How the experts of a score are weighted."""
-    return FollowAndBlend(algorithm) if score.blends else Charging(algorithm, score.uses_gradient)
+    return FollowAndBlend(algorithm) if score.uses_margin else Charging(algorithm, score.uses_gradient)
 
 
 class Charging:

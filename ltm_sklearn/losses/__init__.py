@@ -1,7 +1,8 @@
-"""From targets and predictions to losses in [0, 1], which is what the expert algorithms learn from.
+"""Losses: from targets and predictions to losses in [0, 1], from which the expert algorithms learn.
 
-Public are the losses of forecasts. Underneath, two kinds of scores share their methods, so that the engine need not
-know which it has: ``ClassScore`` knows the range of its losses beforehand, ``TargetScore`` learns it on the way.
+The public names are losses of real predictions. Inside the package, ``ClassScore`` scores class probabilities, whose
+losses have a known range, and ``TargetScore`` scores real predictions, whose range is learned. The two have the same
+methods.
 """
 
 from ._numbers import (

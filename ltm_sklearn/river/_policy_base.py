@@ -14,7 +14,7 @@ from river import bandit, metrics, stats, utils
 from .._values import check_hashable, is_known
 from ..ensemble._validation import floats_suffice
 from ..experts._validation import Floats
-from ..losses._own import bounded
+from ..losses._own import clip_large
 from ..losses._seen import SeenRange
 
 #: So many pulls wait for their rewards; beyond that the oldest are given up.
@@ -106,7 +106,7 @@ class PolicyByWeight(bandit.base.Policy):
         _check_arms([arm_id])
         with floats_suffice("the reward"):
             reward = self._reward(*reward_args, **reward_kwargs)
-        losses = bounded(np.array([-reward]))
+        losses = clip_large(np.array([-reward]))
         first = [*self._first, float(losses[0])] if self._n < N_FIRST else []
         seen = _without_ends(first) if len(first) == N_FIRST else None
         seen = seen or self._seen.widened(losses)
