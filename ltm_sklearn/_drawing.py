@@ -15,7 +15,7 @@ from ._models import Expert
 from ._round import Asked, Issued
 from ._weighting import Verdict
 from .bandits import BanditAlgorithm, LongTermMemoryBandit
-from .bandits._base import _joined_by_others, pick
+from .bandits._base import add_other_arms, draw_from
 from .experts._base import State
 from .experts._validation import Floats
 from .losses._classes import ClassScore
@@ -104,9 +104,9 @@ class Drawing:
         query = min(self.query, int(able.sum()))
         if query:
             awake = None if able.all() else able
-            played = self._distribution() if awake is None else self._restricted(awake)
+            played = self._distribution() if awake is None else self.algorithm.draw_distribution(awake)
             draws = [
-                _joined_by_others(pick(played, random.random()), played, awake, query, random) for random in randoms
+                add_other_arms(draw_from(played, random.random()), played, awake, query, random) for random in randoms
             ]
             for at, drawn in enumerate(draws):
                 rows = slice(None) if len(draws) == 1 else slice(at, at + 1)
@@ -118,16 +118,8 @@ class Drawing:
         """With which the first is drawn if all can answer; worked out once for each state."""
         state = self.algorithm.state_
         if self._played is None or self._played[0] is not state:
-            played = self.algorithm._distribution(state)
-            self.algorithm._check_distribution(played)
-            self._played = state, played
+            self._played = state, self.algorithm.draw_distribution(None)
         return self._played[1]
-
-    def _restricted(self, awake: NDArray[np.bool_]) -> Floats:
-        """With which the first of those that can answer is drawn."""
-        played = self.algorithm._awake_distribution(self.algorithm.state_, awake)
-        self.algorithm._check_distribution(played)
-        return played
 
     def parts(self) -> Floats:
         return self._distribution()[np.newaxis].copy()
