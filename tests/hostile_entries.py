@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from bandit_algorithms import BANDITS
 from hostile_property import Entry, with_bad_parameters
 from matplotlib.figure import Figure
 from pools import ALGORITHMS, HORIZON, K
+from support.bandit_algorithms import BANDITS
 
 from ltm_sklearn import bandits, display, losses, streams
 from ltm_sklearn.evaluation import crps, oracles
@@ -70,7 +70,7 @@ def expert_entry(make: Any) -> Entry:
 
 
 def _draw_and_update(bandit: Any, bad: Any) -> Any:
-    arms = bandit.draw(bad(K), awake=bad(np.array([True, False, True, True])), query=bad(2))
+    arms = bandit.draw(bad(K), awake=bad(np.array([True, False, True, True])), n_queries=bad(2))
     return bandit.update(arms, bad(np.array([0.5, -0.5]))) and None
 
 
