@@ -33,17 +33,6 @@ def resumed(bandit):
     return pickle.loads(pickle.dumps(bandit))
 
 
-def play(bandit, losses, *, between=lambda bandit: bandit, n_arms=None):
-    """A loop of draw and update; ``between`` may replace the bandit after each draw."""
-    played = []
-    for row in losses:
-        arm = bandit.draw(n_arms)
-        bandit = between(bandit)
-        bandit.update(arm, row[arm])
-        played.append(arm)
-    return bandit, played
-
-
 def assert_close(left, right, tolerance=1e-9):
     assert left.state_.keys() == right.state_.keys()
     for name, value in right.state_.items():
@@ -61,13 +50,17 @@ def started(make, n_rounds=20):
 
 
 @each_bandit(BANDITS)
-def test_run_equals_loop_of_draw_and_update(make):
+@pytest.mark.parametrize("between", [lambda bandit: bandit, resumed], ids=["plain", "pickled"])
+def test_run_equals_a_loop_of_draw_and_update(make, between):
     losses = random_losses(T)
-    ran = make()
+    ran, looped = make(), make()
     played = ran.run(losses)
-    looped, arms = play(make(), losses, n_arms=K)
     assert played.shape == (1, T)
-    assert played[0].tolist() == arms
+    for row, expected in zip(losses, played[0], strict=True):
+        arm = looped.draw(K)
+        looped = between(looped)
+        looped.update(arm, row[arm])
+        assert arm == expected
     assert ran.n_rounds_ == looped.n_rounds_ == T
     assert_close(ran, looped)
 
@@ -87,15 +80,6 @@ def test_a_run_equals_its_parts_before_and_after_pickling(make, cuts):
         assert np.array_equal(arms, played[:, split.n_rounds_ - len(part) : split.n_rounds_])
     assert_close(split, whole)
     assert_close(pickled, whole)
-
-
-@each_bandit(BANDITS)
-def test_pickling_between_draw_and_update_changes_nothing(make):
-    losses = random_losses(T)
-    plain, arms = play(make(), losses, n_arms=K)
-    saved, others = play(make(), losses, between=resumed, n_arms=K)
-    assert arms == others
-    assert same(snapshot(plain), snapshot(saved))
 
 
 @each_bandit(BANDITS)
@@ -190,17 +174,6 @@ def test_probabilities_stay_a_distribution_for_a_million_rounds(make):
 
 
 @each_bandit(BANDITS)
-def test_clone_is_fresh(make):
-    losses = random_losses(T)
-    used = make()
-    played = used.run(losses)
-    fresh = clone(used)
-    assert not hasattr(fresh, "state_")
-    assert fresh.n_rounds_ == 0
-    assert np.array_equal(fresh.run(losses), played)
-
-
-@each_bandit(BANDITS)
 def test_parameters_can_be_read_set_and_shown(make):
     bandit = make()
     params = bandit.get_params()
@@ -210,9 +183,14 @@ def test_parameters_can_be_read_set_and_shown(make):
     assert type(bandit).__name__ in repr(bandit)
     with pytest.raises(ValueError, match="nonsense"):
         bandit.set_params(nonsense=1)
-    bandit.draw(K)
+    losses = random_losses(T)
+    played = bandit.run(losses)
     with pytest.raises(ValueError, match="after the first round"):
         bandit.set_params(random_state=5)
+    fresh = clone(bandit)
+    assert not hasattr(fresh, "state_")
+    assert fresh.n_rounds_ == 0
+    assert np.array_equal(fresh.run(losses), played)
 
 
 @each_bandit(BANDITS)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ltm_sklearn.bandits import Exp3S, LongTermMemoryBandit, _bayes_filter
-from ltm_sklearn.bandits._bayes_filter import BELIEF, NOVELTY, initial_filter, levels, likelihood_ratios, next_filter
+from ltm_sklearn.bandits._bayes_filter import levels, likelihood_ratios
 
 
 def sparse(order, length, n_arms, seed=0):
@@ -230,45 +230,6 @@ def test_a_new_arm_gets_an_equal_share_of_all_distributions():
         np.testing.assert_allclose(bandit.state_[name][..., -1], 0.2)
         np.testing.assert_allclose(bandit.state_[name][..., :-1], 0.8 * before[name])
     assert bandit.state_["pulls"][-1] == 0
-
-
-def test_the_filter_equals_a_hidden_markov_model(monkeypatch):
-    """The forward equations are written out for each cell."""
-    monkeypatch.setattr(_bayes_filter, "MEMORY", 1.0)
-    monkeypatch.setattr(_bayes_filter, "NOVELTY", 0.2)
-    rng = np.random.default_rng(0)
-    n_arms, alphas = 4, _bayes_filter.SWITCHING[1:]
-    state = {**initial_filter(n_arms), "lowest": 0.0, "highest": 1.0, "rounds": 0}
-    weights = {alpha: np.full(n_arms, 1 / n_arms) for alpha in alphas}
-    recalled = {alpha: np.full(n_arms, 1 / n_arms) for alpha in alphas}
-    for _ in range(30):
-        arm, loss = rng.integers(n_arms), float(rng.random() < 0.5)
-        ratio = likelihood_ratios(levels(state), np.array([1.0 - loss]))[0]
-        state = next_filter(state, np.array([arm]), np.array([loss]), np.array([1.0 - loss]))
-        state["rounds"] += 1
-        for alpha in alphas:
-            posterior = [w * (ratio if i == arm else 1.0) for i, w in enumerate(weights[alpha])]
-            posterior = np.array(posterior) / sum(posterior)
-            # With probability 1 - α the good arm stays; or it is one that was good a round ago, or any.
-            weights[alpha] = (1 - alpha) * posterior + alpha * (0.8 * recalled[alpha] + 0.2 / n_arms)
-            recalled[alpha] = posterior
-    for alpha, row in zip(alphas, state["tracked"][1:], strict=True):
-        np.testing.assert_allclose(row, weights[alpha], rtol=1e-12)
-    assert NOVELTY < 0.2  # the test changes the default
-
-
-def test_weights_of_switching_rates_follow_bayes_rule():
-    state = {**initial_filter(3), "lowest": 0.0, "highest": 1.0, "rounds": 0}
-    evidence = np.ones(len(BELIEF))
-    rng = np.random.default_rng(2)
-    for _ in range(20):
-        arm = np.array([rng.integers(3)])
-        loss = np.array([float(arm[0] != 1)])
-        ratio = likelihood_ratios(levels(state), 1.0 - loss)[0]
-        evidence *= 1.0 + state["tracked"][:, arm[0]] * (ratio - 1.0)
-        state = {**next_filter(state, arm, loss, 1.0 - loss), "rounds": state["rounds"] + 1}
-    expected = BELIEF * evidence / (BELIEF @ evidence)
-    np.testing.assert_allclose(state["belief"], expected, rtol=1e-2)  # a small share returns to the prior in each round
 
 
 def test_the_switching_rate_is_learned():

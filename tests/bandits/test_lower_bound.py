@@ -84,14 +84,6 @@ def test_simulations_do_not_change_the_bandit(make):
     assert np.array_equal(make().run(game.losses)[0], game.arms)
 
 
-@each_bandit(BANDITS)
-def test_losses_do_not_depend_on_the_draws_to_come(make):
-    """The losses of the first interval depend on the rule of the bandit and not on its random numbers."""
-    games = [LowerBoundAdversary(T, S, K, n_simulations=10, random_state=0).play(make(seed)) for seed in range(4)]
-    for game in games:
-        assert np.array_equal(game.losses[:200], games[0].losses[:200])
-
-
 def test_simulations_use_other_random_numbers_than_the_bandit():
     taught = Exp3(0.1, 0.5, loss_range=(-1, 0), random_state=0)
     taught.run(np.tile(np.eye(K)[0] * -1.0, (400, 1)))
