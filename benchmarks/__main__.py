@@ -22,7 +22,7 @@ from pathlib import Path
 
 from . import ROOT
 from .catalogue import BENCHMARKS, Benchmark
-from .report import RESULTS, Report
+from .report import RESULTS, FailureReport
 
 DATA = ROOT.parent / "shared" / "data"
 
@@ -73,7 +73,7 @@ def run(benchmark: Benchmark, arguments: list[str]) -> None:
         own, arguments = [*tiny, *own], [*tiny, *arguments]
     options = parser.parse_args(arguments)
     began = time.perf_counter()
-    module.run(Report(options.out, f"{command} {shlex.join(own)}".strip()), options)
+    module.run(FailureReport(options.out, f"{command} {shlex.join(own)}".strip()), options)
     print(f"{benchmark.name}: {time.perf_counter() - began:.0f} s, results in {options.out}", flush=True)
 
 

@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from ltm_sklearn import LongTermMemoryClassifier
 
-from .report import Report, add_seeds, said, seeds_of, standard_error
+from .report import FailureReport, add_seeds, said, seeds_of, standard_error
 
 Part = tuple[np.ndarray, np.ndarray]
 
@@ -70,13 +70,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rows", type=int, default=250, help="a visit (default: %(default)s)")
 
 
-def run(report: Report, options: argparse.Namespace) -> None:
+def run(report: FailureReport, options: argparse.Namespace) -> None:
     """The table."""
     ways: dict[str, tuple[int, Callable[[int, int, int], float]]] = {
         "one a row": (1, partial(asked, feedback="bandit")),
-        "two a row": (2, partial(asked, feedback="bandit", query=2)),
-        "four a row": (4, partial(asked, feedback="bandit", query=4)),
-        "all, as a bandit": (8, partial(asked, feedback="bandit", query=8)),
+        "two a row": (2, partial(asked, feedback="bandit", n_queries=2)),
+        "four a row": (4, partial(asked, feedback="bandit", n_queries=4)),
+        "all, as a bandit": (8, partial(asked, feedback="bandit", n_queries=8)),
         "all, full information": (8, partial(asked, loss="zero_one", memory=None)),
         "best model alone": (1, alone),
         "the good model in force": (1, in_force),

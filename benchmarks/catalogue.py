@@ -185,9 +185,9 @@ BENCHMARKS = [
         quick="--rows 2900",
     ),
     Benchmark(
-        "forecasting voices",
+        "forecasting members",
         "forecasting_voices",
-        "the council behind ExpertMixture taken apart",
+        "the aggregator behind ExpertMixture taken apart",
         "minutes",
         ("pandas",),
         (*PRICES.values(), LOAD),

@@ -13,7 +13,7 @@ from ltm_sklearn.evaluation import oracles
 from .forecast_peers import NOTE, of_sktime, shown
 from .forecast_tables import FIXED_SHARES, OWN, add_rows, best_of, prices
 from .real_files import PRICES
-from .report import Report
+from .report import FailureReport
 
 #: What opera (R) reports of its own BOA and ML-Poly, as they come: MAE a day at a time, MAE hour by hour.
 OPERA = {
@@ -27,7 +27,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_rows(parser)
 
 
-def run(report: Report, options: argparse.Namespace) -> None:
+def run(report: FailureReport, options: argparse.Namespace) -> None:
     """Mean absolute errors."""
     rows: dict[str, list[float]] = {}
 
@@ -63,7 +63,7 @@ def run(report: Report, options: argparse.Namespace) -> None:
         f"Mean absolute error, {n_rows:,} hours.",
         "A day at a time: 24 forecasts are issued with the same weights at midnight, and learned together. Hour by "
         "hour: each price is known before the next hour is issued, which in these markets it is not.",
-        "The defaults of the council were chosen with these streams in view, among others; see docs/theory.md.",
+        "The defaults of the aggregator were chosen with these streams in view, among others; see docs/theory.md.",
         NOTE,
     ]
     table = [[name, *(shown(value, 4) for value in values)] for name, values in rows.items()]
@@ -71,7 +71,7 @@ def run(report: Report, options: argparse.Namespace) -> None:
     lags(report, options)
 
 
-def lags(report: Report, options: argparse.Namespace) -> None:
+def lags(report: FailureReport, options: argparse.Namespace) -> None:
     """Targets that come later, row by row: with late rounds judged by what was issued."""
     table = []
     for market, lag in product(PRICES, (0, 6, 24, 48)):
@@ -80,9 +80,9 @@ def lags(report: Report, options: argparse.Namespace) -> None:
             name: ExpertMixture(algorithm, loss="absolute_error", lag=lag).fit(X, y).mixture_loss_
             for name, algorithm in OWN.items()
         }
-        council = ExpertMixture(loss="absolute_error", lag=lag).fit(X, y).mixture_loss_
+        aggregator = ExpertMixture(loss="absolute_error", lag=lag).fit(X, y).mixture_loss_
         plain = float(np.abs(X.mean(axis=1) - y).mean())
-        table.append([market, lag, f"{council:.4f}", f"{plain:.4f}", *(f"{value:.4f}" for value in own.values())])
+        table.append([market, lag, f"{aggregator:.4f}", f"{plain:.4f}", *(f"{value:.4f}" for value in own.values())])
     notes = [
         "Mean absolute error; each row is issued with weights that know nothing of the `lag` hours before it.",
     ]

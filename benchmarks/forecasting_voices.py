@@ -1,4 +1,4 @@
-"""The council behind `ExpertMixture` taken apart: its voices alone, and its mixture with chairs of different paces."""
+"""The aggregator behind `ExpertMixture` taken apart: its members alone, and its mixture with chairs of different paces."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import argparse
 
 import numpy as np
 
-from ltm_sklearn._council import Council, Voice
-from ltm_sklearn._panel import Panel, Table
+from ltm_sklearn.aggregation._aggregator import Aggregator, Member
 from ltm_sklearn.experts import LongTermMemory, MLPoly
 from ltm_sklearn.experts._long_term_memory import PatientMemory, SteadyMemory
+from ltm_sklearn.forecasting._panel import Panel, Table
 from ltm_sklearn.losses import LOSSES
-from ltm_sklearn.losses._numbers import OutputLosses
+from ltm_sklearn.losses._regression_losses import OutputLosses
 
 from .forecast_tables import add_rows, load, prices
 from .real_files import PRICES
-from .report import Report, add_seeds, said, seeds_of
+from .report import FailureReport, add_seeds, said, seeds_of
 
 #: Rows, rows a segment, forecasters that are good in turns, and by how much.
 KINDS = {
@@ -44,18 +44,18 @@ def synthetic(kind: str, seed: int, most: int | None) -> tuple[np.ndarray, np.nd
     return X[:most], y[:most]
 
 
-def mean_loss(council: Council, X: np.ndarray, y: np.ndarray, loss: str, block: int) -> float:
-    """Of a council's mixture, in blocks."""
-    council_of = lambda prior: council  # noqa: E731 - there is just one cell
+def mean_loss(aggregator: Aggregator, X: np.ndarray, y: np.ndarray, loss: str, block: int) -> float:
+    """Of a aggregator's mixture, in blocks."""
+    aggregator_of = lambda prior: aggregator  # noqa: E731 - there is just one cell
     options = {"shared": False, "block": block, "lag": 0, "pooled": False, "bias": False}
-    panel = Panel(council_of, OutputLosses([LOSSES[loss]]), np.full(X.shape[1], 1.0 / X.shape[1]), 1, **options)
+    panel = Panel(aggregator_of, OutputLosses([LOSSES[loss]]), np.full(X.shape[1], 1.0 / X.shape[1]), 1, **options)
     zeros = np.zeros(len(y), dtype=np.int64)
     panel.learn(Table(X[:, :, np.newaxis], y[:, np.newaxis], None, None, zeros, zeros, None), with_weights=False)
     (cell,) = panel.cells.values()
     return float(cell.tally[0, -2] / cell.tally[1, -2])
 
 
-def run(report: Report, options: argparse.Namespace) -> None:
+def run(report: FailureReport, options: argparse.Namespace) -> None:
     """The table."""
     seeds = seeds_of(options)
     table, load_of, _ = load(options)
@@ -73,15 +73,15 @@ def run(report: Report, options: argparse.Namespace) -> None:
         for X, y in draws:
             prior = np.full(X.shape[1], 1.0 / X.shape[1])
             losses = [
-                mean_loss(Council(LongTermMemory(), False, prior), X, y, loss, block),
-                mean_loss(Council(MLPoly(), True, prior), X, y, loss, block),
+                mean_loss(Aggregator(LongTermMemory(), False, prior), X, y, loss, block),
+                mean_loss(Aggregator(MLPoly(), True, prior), X, y, loss, block),
                 float(LOSSES[loss](y, X.mean(axis=1)).mean()),
             ]
-            for chair in chairs.values():
-                council = Council(None, True, prior)
-                council.chair = Voice(chair(), linear=True)
-                council.chair.algorithm.weights(3)
-                losses.append(mean_loss(council, X, y, loss, block))
+            for arbiter in chairs.values():
+                aggregator = Aggregator(None, True, prior)
+                aggregator.arbiter = Member(arbiter(), linear=True)
+                aggregator.arbiter.algorithm.weights(3)
+                losses.append(mean_loss(aggregator, X, y, loss, block))
             found.append(losses)
         means = np.mean(found, axis=0)
         means = np.sqrt(means) if loss == "squared_error" else means
@@ -89,8 +89,8 @@ def run(report: Report, options: argparse.Namespace) -> None:
         print(rows[-1], flush=True)
     notes = [
         "Root of the mean squared error, or mean absolute error of prices. Drawn streams: "
-        f"means over {said(seeds)}; the pace of the chair was chosen on seed 5 of "
+        f"means over {said(seeds)}; the pace of the arbiter was chosen on seed 5 of "
         "each and on the real ones.",
     ]
-    header = ["", "follow", "blend", "mean", *(f"chair: {name}" for name in chairs)]
+    header = ["", "follow", "blend", "mean", *(f"arbiter: {name}" for name in chairs)]
     report.table("forecasting_voices", header, rows, notes, ("pandas",))

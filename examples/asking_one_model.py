@@ -50,11 +50,11 @@ X, y = np.concatenate([X for X, _ in batches]), np.concatenate([y for _, y in ba
 # One, two or all of them
 # -----------------------
 #
-# ``issue`` is when models are asked; ``learn`` comes with the truth, under the same id. ``query=2`` asks two models.
+# ``issue`` is when models are asked; ``learn`` comes with the truth, under the same id. ``n_queries=2`` asks two models.
 
 ways = {
     "ask one": {"feedback": "bandit"},
-    "ask two": {"feedback": "bandit", "query": 2},
+    "ask two": {"feedback": "bandit", "n_queries": 2},
     "ask all eight": {"loss": "zero_one", "memory": None},
 }
 calls = {"ask one": 1, "ask two": 2, "ask all eight": 8}

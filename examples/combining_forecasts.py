@@ -95,7 +95,7 @@ print(mixtures["mixture"].summary())
 # The weights, week by week. "Yesterday" is never far off and keeps its share; between the gas model and the wind
 # model the weights move when the wind does.
 
-weekly = mixtures["mixture"].trace().thinned(len(price) // (24 * 7))
+weekly = mixtures["mixture"].run_record().thinned(len(price) // (24 * 7))
 display = WeightStackDisplay(weekly).plot()
 display.ax_.fill_between(price.index, 1.02, 1.05, where=spells, color="tab:cyan", lw=0, clip_on=False)
 display.ax_.set_title("Weights over time (bars above: windy spells)", pad=16)
@@ -108,7 +108,7 @@ display.ax_.set_title("Weights over time (bars above: windy spells)", pad=16)
 
 errors = {name: np.abs(forecasts[name] - price) for name in ("yesterday", "vendor")}
 errors["plain mean"] = np.abs(forecasts.mean(axis=1) - price)
-errors |= {name: pd.Series(mixture.trace().loss, index=price.index) for name, mixture in mixtures.items()}
+errors |= {name: pd.Series(mixture.run_record().loss, index=price.index) for name, mixture in mixtures.items()}
 errors = pd.DataFrame(errors)
 print(errors.mean().round(2).to_string())
 

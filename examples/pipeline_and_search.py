@@ -76,7 +76,7 @@ search = GridSearchCV(
     pipeline(("scale", StandardScaler())),
     {"ensemble__memory": memories, "ensemble__sgd__eta0": rates},  # of the ensemble, and of an expert in it
     cv=TimeSeriesSplit(2, test_size=600),
-    scoring={"standing still": "accuracy", "while learning": while_learning},
+    scoring={"current_weights still": "accuracy", "while learning": while_learning},
     refit="while learning",
 )
 search.fit(X, y)
@@ -109,5 +109,5 @@ print(f"{len(model[-1].experts_)} experts, led by {model[-1].leader_}")
 plt.show()
 
 # %%
-# Standing still, the settings look much alike: whatever a model believes at the end of the fit, it meets both rules.
+# AggregatorWeights still, the settings look much alike: whatever a model believes at the end of the fit, it meets both rules.
 # Scored while it learns, memory is worth a lot, and snapshots must come at least as often as the rule changes.

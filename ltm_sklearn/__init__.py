@@ -1,9 +1,9 @@
 """Online ensembles and model selection with long-term memory, for scikit-learn and River."""
 
-from ._show_versions import show_versions
-from ._version import __version__
-from .ensemble import ExpertMixture, LongTermMemoryClassifier, LongTermMemoryRegressor
-from .memory import Snapshots
+from ._version import __version__, show_versions
+from .engine import Snapshots
+from .ensemble import LongTermMemoryClassifier, LongTermMemoryRegressor
+from .forecasting import ExpertMixture
 
 __all__ = [
     "ExpertMixture",

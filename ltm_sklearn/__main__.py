@@ -6,8 +6,8 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from ._commands import demo, evaluate, mixture, watch
 from ._version import __version__
+from .cli import demo, evaluate, mixture, watch
 
 DESCRIPTION = """\
 Online ensembles and model selection with long-term memory: what was right once is found again

@@ -40,7 +40,7 @@ def frozen_spies(n_columns, spy=SpyChance):
     return [(f"column{at}", FrozenEstimator(spy(at))) for at in range(n_columns)]
 
 
-class Told(BanditAlgorithm):
+class RoundObservation(BanditAlgorithm):
     """Draws with fixed probabilities, and keeps what it is told."""
 
     def __init__(self, shares=None, *, random_state=None):

@@ -274,22 +274,22 @@ def _trace_parts() -> dict[str, Any]:
     }
 
 
-def _drawn(cls: Any, trace: Any) -> Any:
-    """A picture of a trace, as bytes: what cannot be drawn shows only then."""
+def _drawn(cls: Any, run_record: Any) -> Any:
+    """A picture of a run_record, as bytes: what cannot be drawn shows only then."""
     figure = Figure(figsize=(2, 2), dpi=20)
-    cls(trace).plot(figure.subplots())
+    cls(run_record).plot(figure.subplots())
     figure.canvas.draw()
 
 
 def picture_entry(cls: Any) -> Entry:
     return Entry(
-        lambda: display.Trace(**_trace_parts()),
-        lambda trace: _drawn(cls, trace),
+        lambda: display.RunRecord(**_trace_parts()),
+        lambda run_record: _drawn(cls, run_record),
         {
-            "trace": with_bad_parameters(display.Trace, _trace_parts(), partial(_drawn, cls)),
-            "no trace": lambda trace, bad: _drawn(cls, bad(trace)),
-            "from_estimator": lambda trace, bad: cls.from_estimator(bad(0)),
-            "from_result": lambda trace, bad: cls.from_result(bad(0)),
+            "run_record": with_bad_parameters(display.RunRecord, _trace_parts(), partial(_drawn, cls)),
+            "no run_record": lambda run_record, bad: _drawn(cls, bad(run_record)),
+            "from_estimator": lambda run_record, bad: cls.from_estimator(bad(0)),
+            "from_result": lambda run_record, bad: cls.from_result(bad(0)),
         },
         errors=(AttributeError,),
     )
@@ -307,11 +307,11 @@ PICTURES = [
 ]
 for name in PICTURES:
     ENTRIES[f"ltm_sklearn.display.{name}Display"] = picture_entry(getattr(display, f"{name}Display"))
-ENTRIES["ltm_sklearn.display.Trace"] = Entry(
-    lambda: display.Trace(**_trace_parts()),
-    lambda trace: trace.thinned(5).loss,
+ENTRIES["ltm_sklearn.display.RunRecord"] = Entry(
+    lambda: display.RunRecord(**_trace_parts()),
+    lambda run_record: run_record.thinned(5).loss,
     {
-        "parameters": with_bad_parameters(display.Trace, _trace_parts(), lambda trace: None),
-        "thinned": lambda trace, bad: trace.thinned(bad(5)) and None,
+        "parameters": with_bad_parameters(display.RunRecord, _trace_parts(), lambda run_record: None),
+        "thinned": lambda run_record, bad: run_record.thinned(bad(5)) and None,
     },
 )

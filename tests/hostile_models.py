@@ -55,7 +55,7 @@ def _goes_on(y: Any, model: Any) -> Any:
 
 
 SHARED = {"combine": "average", "loss": "auto", "memory": "auto", "rounds": "batch", "batch_size": 5, "record": None}
-SHARED |= {"feedback": "full", "query": 1, "on_error": "warn", "max_pending": 10, "n_jobs": None, "algorithm": None}
+SHARED |= {"feedback": "full", "n_queries": 1, "on_error": "warn", "max_pending": 10, "n_jobs": None, "algorithm": None}
 
 
 DIVERGED = "under-/overflow occurred"  #: what scikit-learn's gradient descent says in the midst of a batch
@@ -178,7 +178,7 @@ def mixture_entry(make: Any, table: Any, as_table: Any) -> Entry:
             # R² of targets that are nearly alike is beyond all floats.
             "score": lambda m, bad: min(m.score(spoiled(bad), bad(NUMBERS), bad(WEIGHTS)), 0.0) < 1.0,
             "summary": lambda m, bad: m.summary(bad("u"), bad(3)) and None,
-            "trace": lambda m, bad: m.trace(bad("u")) and None,
+            "run_record": lambda m, bad: m.run_record(bad("u")) and None,
         },
         nan=True,  # where all experts sleep there is no prediction
     )
@@ -209,7 +209,7 @@ ENTRIES["ltm_sklearn.ExpertMixture (panel)"] = Entry(
         "time": lambda m, bad: m.fit(PANEL.assign(time=_column(bad(np.arange(12.0)))), NUMBERS) and None,
         "group": lambda m, bad: m.fit(PANEL.assign(hour=_column(bad(np.arange(12.0)))), NUMBERS) and None,
         "predict time": lambda m, bad: m.predict(PANEL.assign(time=_column(bad(np.arange(12.0))))),
-        "trace": lambda m, bad: m.trace(bad("u"), bad(0)) and None,
+        "run_record": lambda m, bad: m.run_record(bad("u"), bad(0)) and None,
         "summary": lambda m, bad: m.summary(bad("u"), bad(3)) and None,
     },
     nan=True,

@@ -23,10 +23,10 @@ from hostile_values import OneBad, Spoiler, is_finite
 #: own errors say of any argument, as "float() argument must be ... a real number", names none. A VectorDict is
 #: what River makes of a row.
 WORDS = (
-    r"[Ii]nput|output|transitions|drop|experts|xs|dict|order|concepts|traces|ends|n_seeds|most|rules|thresholds|losses|loss|awake|prior|"
-    r"n_experts|expert|arms?|probability|rewards?|n_arms|query|X|x|y|Y|y_pred|y_true|rows?|columns?|labels?|class|classes|targets?|"
+    r"[Ii]nput|output|transitions|drop|experts|xs|dict|order|concepts|run_records|ends|n_seeds|most|rules|thresholds|losses|loss|awake|prior|"
+    r"n_experts|expert|arms?|probability|rewards?|n_arms|n_queries|X|x|y|Y|y_pred|y_true|rows?|columns?|labels?|class|classes|targets?|"
     r"sample_weight|weights?|ids?|sample\(s\)|samples|features?|feature_names|dtype|shape|sparse|file|source|stream|"
-    r"line|names|trace|models?|quantile|levels?|forecasts|quantile_forecasts|time|times|series|group|block|fh|horizon|"
+    r"line|names|run_record|models?|quantile|levels?|forecasts|quantile_forecasts|time|times|series|group|block|fh|horizon|"
     r"seed|estimator|frame|dictionary|max_switches|max_distinct|switches|index|random_state|VectorDict|step|\w+=.*"
 )
 

@@ -129,7 +129,7 @@ ENSEMBLES = {
     "classifier-sample": (lambda: _classifier(combine="sample", memory=None), classify),
     "classifier-leader": (lambda: _classifier(combine="leader", algorithm=FixedShare()), classify),
     "classifier-bandit": (lambda: _classifier(feedback="bandit"), classify),
-    "classifier-exp3": (lambda: _classifier(feedback="bandit", query=2, algorithm=Exp3IX()), classify),
+    "classifier-exp3": (lambda: _classifier(feedback="bandit", n_queries=2, algorithm=Exp3IX()), classify),
     "classifier-late": (lambda: _classifier(**MEMORY), delayed),
     "classifier-weights-of-classes": (
         lambda: LongTermMemoryClassifier(

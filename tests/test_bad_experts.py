@@ -17,10 +17,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from ltm_sklearn import LongTermMemoryClassifier, LongTermMemoryRegressor
 from ltm_sklearn import river as in_river
-from ltm_sklearn._limited import Hurried
+from ltm_sklearn.engine._limited import Hurried
+from ltm_sklearn.engine._snapshots import Snapshots
 from ltm_sklearn.ensemble import ExpertWarning
 from ltm_sklearn.ensemble._skin import SklearnModels
-from ltm_sklearn.memory import Snapshots
 
 LIMIT = 0.3  #: seconds
 ILL = range(20, 40)  #: the rounds in which the bad expert is bad

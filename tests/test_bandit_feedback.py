@@ -11,9 +11,9 @@ from bandit_experts import (
     CLASSES,
     ROWS,
     Keen,
+    RoundObservation,
     SpyChance,
     SpyNumber,
-    Told,
     asked,
     classifier,
     first_of,
@@ -36,32 +36,32 @@ from stream_experts import (
 )
 
 from ltm_sklearn import LongTermMemoryClassifier, LongTermMemoryRegressor, Snapshots
-from ltm_sklearn._drawing import Drawing
-from ltm_sklearn._models import Expert
+from ltm_sklearn.aggregation._bandit import BanditWeighting
 from ltm_sklearn.bandits import Exp3, Exp3S
+from ltm_sklearn.engine._models import Expert
 from ltm_sklearn.ensemble import ExpertWarning
 from ltm_sklearn.experts import FixedShare
 
 # Who is asked -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("query", [1, 2, 4])
+@pytest.mark.parametrize("n_queries", [1, 2, 4])
 @pytest.mark.parametrize("combine", ["average", "leader", "sample"])
-def test_so_many_experts_are_asked_and_learning_asks_the_same_ones(query, combine):
-    model = classifier(algorithm=Told([1, 2, 3, 4]), query=query, combine=combine)
+def test_so_many_experts_are_asked_and_learning_asks_the_same_ones(n_queries, combine):
+    model = classifier(algorithm=RoundObservation([1, 2, 3, 4]), n_queries=n_queries, combine=combine)
     for seed in range(12):
         X, y = random_rows(5, seed=seed)
         if seed:
             _, in_predict = asked(model.predict, X)
             _, again = asked(model.predict_proba, X[:2])
             assert set(in_predict) == set(again)
-            assert sorted(in_predict.values()) == [1] * query
+            assert sorted(in_predict.values()) == [1] * n_queries
         _, in_learn = asked(model.partial_fit, X, y, CLASSES)
-        assert sorted(in_learn.values()) == [1] * query
+        assert sorted(in_learn.values()) == [1] * n_queries
         if seed:
             assert in_learn == in_predict
         assert {*told_by(model)[-1][0]} == {*in_learn}
-    assert len({arms for arms, _, _ in told_by(model)}) > 1 or query == 4
+    assert len({arms for arms, _, _ in told_by(model)}) > 1 or n_queries == 4
 
 
 def test_fit_asks_one_expert_a_batch():
@@ -84,7 +84,7 @@ def test_targets_that_come_later_cost_one_question_a_row():
 
 def test_rows_that_are_rounds_have_draws_of_their_own_and_each_expert_is_asked_once():
     X, y = random_rows(200)
-    model = classifier(algorithm=Told([1, 2, 3, 4]), rounds="row").partial_fit(X, y, CLASSES)
+    model = classifier(algorithm=RoundObservation([1, 2, 3, 4]), rounds="row").partial_fit(X, y, CLASSES)
     rows_before = dict(ROWS)
     said, calls = asked(model.transform, X)
     assert calls == dict.fromkeys(range(4), 1)
@@ -103,7 +103,7 @@ def test_rows_that_are_rounds_have_draws_of_their_own_and_each_expert_is_asked_o
 
 def test_rows_that_are_rounds_with_several_questions_each():
     X, _ = random_rows(50)
-    model = regressor(rounds="row", query=3, combine="sample").partial_fit(X, X[:, 0])
+    model = regressor(rounds="row", n_queries=3, combine="sample").partial_fit(X, X[:, 0])
     heard = ~np.isnan(model.transform(X))
     assert (heard.sum(axis=1) == 3).all()
     assert (model.predict(X)[:, np.newaxis] == np.where(heard, X, np.nan)).sum() == 50
@@ -113,11 +113,11 @@ def test_rows_that_are_rounds_with_several_questions_each():
 def test_frames_and_parallel_experts_are_the_same(rounds):
     pandas = pytest.importorskip("pandas")
     X, y = random_rows(30)
-    plain = classifier(query=2, rounds=rounds).partial_fit(X, y, CLASSES)
+    plain = classifier(n_queries=2, rounds=rounds).partial_fit(X, y, CLASSES)
     with joblib.parallel_config(backend="threading"):
-        parallel = classifier(query=2, rounds=rounds, n_jobs=2).partial_fit(X, y, CLASSES)
+        parallel = classifier(n_queries=2, rounds=rounds, n_jobs=2).partial_fit(X, y, CLASSES)
         assert_same_outcome(plain, parallel, X)
-    frame = classifier(query=2, rounds=rounds).partial_fit(pandas.DataFrame(X, columns=list("abcd")), y, CLASSES)
+    frame = classifier(n_queries=2, rounds=rounds).partial_fit(pandas.DataFrame(X, columns=list("abcd")), y, CLASSES)
     np.testing.assert_array_equal(
         plain.predict_proba(X), frame.predict_proba(pandas.DataFrame(X, columns=list("abcd")))
     )
@@ -125,7 +125,7 @@ def test_frames_and_parallel_experts_are_the_same(rounds):
 
 def test_only_trained_experts_are_drawn_and_all_learners_learn():
     learners = [("bayes", GaussianNB()), ("sgd", SGDClassifier(random_state=0)), ("never", Never())]
-    model = classifier(experts=learners, algorithm=Told([1, 1, 100]), query=3)
+    model = classifier(experts=learners, algorithm=RoundObservation([1, 1, 100]), n_queries=3)
     for seed in range(5):
         X, y = random_rows(20, seed=seed)
         with pytest.warns(ExpertWarning, match="'never'") if seed == 0 else no_warning():
@@ -165,7 +165,7 @@ def test_with_one_question_what_is_issued_is_what_the_drawn_expert_said(combine)
 def test_with_several_questions_they_are_combined_as_ever_of_those_that_were_asked():
     shares = np.array([0.4, 0.3, 0.2, 0.1])
     models = {
-        combine: regressor(algorithm=Told(shares), query=2, combine=combine)
+        combine: regressor(algorithm=RoundObservation(shares), n_queries=2, combine=combine)
         for combine in ("average", "leader", "sample")
     }
     firsts = []
@@ -185,11 +185,11 @@ def test_with_several_questions_they_are_combined_as_ever_of_those_that_were_ask
 
 def test_plain_losses_are_charged_and_there_is_no_stack():
     X, y = random_rows(50)
-    model = classifier(algorithm=Told()).partial_fit(X, y, CLASSES)
+    model = classifier(algorithm=RoundObservation()).partial_fit(X, y, CLASSES)
     assert [expert.kind for expert in model.experts_] == ["frozen"] * 4
     ((arms, losses, _),) = told_by(model)
     assert losses == pytest.approx([np.mean((X[:, arms[0]] > 0.5) != y)])
-    numbers = regressor(algorithm=Told())
+    numbers = regressor(algorithm=RoundObservation())
     for seed in range(3):
         X, _ = random_rows(5, seed=seed)
         numbers.partial_fit(X, X[:, 0])
@@ -199,18 +199,18 @@ def test_plain_losses_are_charged_and_there_is_no_stack():
 # Importance weights -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("query", [1, 2, 3])
+@pytest.mark.parametrize("n_queries", [1, 2, 3])
 @pytest.mark.parametrize("able", [(True, True, True, True), (True, False, True, True)])
-def test_chances_are_those_of_all_possible_draws(query, able):
+def test_chances_are_those_of_all_possible_draws(n_queries, able):
     """The first by its share of those able, the others even: the sum over all such draws that have an expert."""
     shares = np.array([0.4, 0.3, 0.2, 0.1])
     candidates = np.flatnonzero(able)
     exact = np.zeros(4)
     for first in candidates:
-        others = list(itertools.combinations(candidates[candidates != first], query - 1))
+        others = list(itertools.combinations(candidates[candidates != first], n_queries - 1))
         for rest in others:
             exact[[first, *rest]] += shares[first] / shares[candidates].sum() / len(others)
-    drawing = Drawing(Told(shares), query)
+    drawing = BanditWeighting(RoundObservation(shares), n_queries)
     drawing.begin(4)
     experts = [Expert(str(at), str(at), "frozen", None, 0, trained=able[at]) for at in range(4)]
     estimates = np.zeros(4)
@@ -218,7 +218,7 @@ def test_chances_are_those_of_all_possible_draws(query, able):
     for seed in range(n_draws):
         drawn = drawing.draws(experts, 1, [np.random.default_rng(seed)])
         chances = drawn.chances[:, 0]
-        assert (chances > 0.0).sum() == query
+        assert (chances > 0.0).sum() == n_queries
         np.testing.assert_allclose(chances[chances > 0.0], exact[chances > 0.0])
         estimates[chances > 0.0] += 1.0 / chances[chances > 0.0]
     np.testing.assert_allclose(estimates[candidates] / n_draws, 1.0, atol=0.3)
@@ -226,7 +226,7 @@ def test_chances_are_those_of_all_possible_draws(query, able):
 
 @pytest.mark.parametrize("rounds", ["batch", "row"])
 def test_estimated_losses_are_right_in_the_mean(rounds):
-    model = classifier(algorithm=Told([4, 3, 2, 1]), query=2, rounds=rounds)
+    model = classifier(algorithm=RoundObservation([4, 3, 2, 1]), n_queries=2, rounds=rounds)
     rng = np.random.default_rng(0)
     wrong = np.array([0.1, 0.8, 0.4, 0.6])
     estimates, losses = np.zeros(4), np.zeros(4)
@@ -243,14 +243,14 @@ def test_estimated_losses_are_right_in_the_mean(rounds):
     np.testing.assert_allclose(estimates / n_rounds, losses / n_rounds / rows, atol=0.15)
 
 
-# Failures -----------------------------------------------------------------------------------------------------------
+# FailureLog -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("mood", [RAISES_IN_PREDICT, SAYS_NAN])
 @pytest.mark.filterwarnings("ignore::ltm_sklearn.ensemble.ExpertWarning")
 def test_a_drawn_expert_that_fails_is_charged_the_worst_loss_whatever_the_guess_lost(mood):
     moody = [("moody", FrozenEstimator(MoodyChance(1))), ("other", FrozenEstimator(SpyChance(2)))]
-    model = classifier(experts=moody, algorithm=Told([1e6, 1]))
+    model = classifier(experts=moody, algorithm=RoundObservation([1e6, 1]))
     X, y = np.array([[0.0, 0.9, 0.5]] * 4), np.array([1, 1, 1, 0])
     model.partial_fit(X, y, CLASSES)
     X[:, 0] = mood
@@ -267,7 +267,9 @@ def test_a_drawn_expert_that_fails_is_charged_the_worst_loss_whatever_the_guess_
 @pytest.mark.parametrize("combine", ["average", "sample"])
 def test_one_that_fails_in_some_rows_is_charged_the_worst_loss_in_these(combine):
     moody = [("moody", FrozenEstimator(MoodyNumber(1))), ("other", FrozenEstimator(SpyNumber(2)))]
-    model = regressor(experts=moody, algorithm=Told([1e6, 1]), query=2, combine=combine, loss="absolute_error")
+    model = regressor(
+        experts=moody, algorithm=RoundObservation([1e6, 1]), n_queries=2, combine=combine, loss="absolute_error"
+    )
     model.partial_fit(np.array([[0.0, 0.0, 4.0], [0.0, 0.0, 4.0]]), np.array([0.0, 8.0]))
     X = np.array([[SAYS_NAN, 0.0, 3.0], [0.0, 1.0, 3.0]])
     assert model.predict(X)[0] == 3.0
@@ -300,7 +302,7 @@ def test_one_that_is_dead_is_not_the_favourite_where_guesses_are_better_than_the
     model = classifier(experts=experts, random_state=seed)
     CALLS.clear()
     for _ in range(500):
-        y = (rng.random(1) < 0.02).astype(int)  # the guess is right in 98 of 100
+        y = (rng.random(1) < 0.02).astype(int)  # the fallback is right in 98 of 100
         X = np.where(rng.random((1, 4)) < 0.04, 1 - y, y).astype(float)
         model.partial_fit(X, y, CLASSES)
     assert CALLS["dead"] < 50
@@ -376,7 +378,7 @@ def test_snapshots_are_arms_too_and_nobody_is_asked_to_compare_them(on_drift):
         assert sum(calls.values()) == (at > 0)
     kinds = [expert.kind for expert in model.experts_]
     assert kinds.count("snapshot") == 3
-    assert "young" in kinds
+    assert "restarted" in kinds
     assert model.weights_.sum() == pytest.approx(1.0)
     assert len(model.weights_) == len(kinds)
 
@@ -394,10 +396,10 @@ class SpyLearner(GaussianNB):
     ("parameters", "message"),
     [
         ({"feedback": "partial"}, "feedback='partial'"),
-        ({"feedback": "bandit", "query": 0}, "query=0"),
-        ({"feedback": "bandit", "query": 1.5}, "query=1.5"),
-        ({"feedback": "bandit", "query": 4}, "query=4 is more than the 3 experts"),
-        ({"query": 2}, "query=2 needs feedback='bandit'"),
+        ({"feedback": "bandit", "n_queries": 0}, "n_queries=0"),
+        ({"feedback": "bandit", "n_queries": 1.5}, "n_queries=1.5"),
+        ({"feedback": "bandit", "n_queries": 4}, "n_queries=4 is more than the 3 experts"),
+        ({"n_queries": 2}, "n_queries=2 needs feedback='bandit'"),
         ({"feedback": "bandit", "algorithm": FixedShare()}, r"algorithm=FixedShare\(\) .* feedback='bandit' needs"),
         ({"algorithm": Exp3S()}, r"algorithm=Exp3S\(\) .* feedback='full' needs"),
         ({"feedback": "bandit", "algorithm": "exp3"}, "algorithm='exp3' is no bandit algorithm"),
@@ -415,13 +417,13 @@ def test_wrong_parameters_are_named(parameters, message):
 
 
 def test_dropped_experts_cannot_be_asked():
-    model = classifier(3, query=3).set_params(column1="drop")
-    with pytest.raises(ValueError, match="query=3 is more than the 2 experts"):
+    model = classifier(3, n_queries=3).set_params(column1="drop")
+    with pytest.raises(ValueError, match="n_queries=3 is more than the 2 experts"):
         model.fit(*random_rows(20))
 
 
 def test_a_round_that_raises_leaves_the_bandit_as_it_was():
-    model = classifier(experts=[("moody", MoodyChance(1)), ("too", MoodyChance(2))], algorithm=Told())
+    model = classifier(experts=[("moody", MoodyChance(1)), ("too", MoodyChance(2))], algorithm=RoundObservation())
     model.partial_fit(*random_rows(3, 3), CLASSES)
     X, y = random_rows(3, 3, seed=1)
     model.partial_fit(X, y)

@@ -7,7 +7,7 @@ import pytest
 from bandit_experts import (
     CLASSES,
     Keen,
-    Told,
+    RoundObservation,
     asked,
     classifier,
     first_of,
@@ -17,8 +17,8 @@ from bandit_experts import (
 from sklearn.naive_bayes import GaussianNB
 
 from ltm_sklearn import Snapshots
-from ltm_sklearn._models import Expert
-from ltm_sklearn._round import Issued
+from ltm_sklearn.engine._models import Expert
+from ltm_sklearn.engine._round import Issued
 
 
 def test_late_targets_are_learned_with_the_chances_of_their_issue():
@@ -61,7 +61,7 @@ class ListeningBandit:
 
 
 def test_each_issue_has_a_draw_of_its_own_with_nothing_learned_in_between():
-    model = classifier(algorithm=Told()).partial_fit(*random_rows(2), CLASSES)
+    model = classifier(algorithm=RoundObservation()).partial_fit(*random_rows(2), CLASSES)
     arms = [next(iter(asked(model.issue, random_rows(1, seed=at)[0], [at])[1])) for at in range(30)]
     assert {*arms} == {0, 1, 2, 3}
     assert first_of(model) == first_of(model)  # while a round that is asked about again has one
@@ -80,7 +80,7 @@ def test_chances_go_with_their_expert_when_another_one_has_gone_meanwhile():
 
 
 def test_late_targets_of_a_batch_are_of_one_draw_in_however_many_parts():
-    model = classifier(algorithm=Told()).partial_fit(*random_rows(2), CLASSES)
+    model = classifier(algorithm=RoundObservation()).partial_fit(*random_rows(2), CLASSES)
     X, y = random_rows(6, seed=5)
     _, calls = asked(model.issue, X, range(6))
     assert sum(calls.values()) == 1
@@ -94,7 +94,7 @@ def test_late_targets_of_a_batch_are_of_one_draw_in_however_many_parts():
 
 
 def test_late_targets_of_rows_that_are_rounds_are_each_of_their_own_draw():
-    model = classifier(algorithm=Told([1, 2, 3, 4]), rounds="row").partial_fit(*random_rows(2), CLASSES)
+    model = classifier(algorithm=RoundObservation([1, 2, 3, 4]), rounds="row").partial_fit(*random_rows(2), CLASSES)
     X, y = random_rows(12, seed=5)
     said = model.issue(X, range(12))
     chances = model._pending.due([0])[0].issued.chances
@@ -110,7 +110,7 @@ def test_late_targets_of_rows_that_are_rounds_are_each_of_their_own_draw():
 
 def test_arms_that_have_gone_when_their_targets_come_teach_nothing():
     memory = Snapshots(every=10, on_drift=False, restart=False, merge=None, max_size=2)
-    model = classifier(experts=[("bayes", GaussianNB())], memory=memory, algorithm=Told([1e-9, 1.0]))
+    model = classifier(experts=[("bayes", GaussianNB())], memory=memory, algorithm=RoundObservation([1e-9, 1.0]))
     for seed in range(3):
         model.partial_fit(*random_rows(10, seed=seed), CLASSES)
     model.issue(random_rows(1, seed=9)[0], ["late"])

@@ -2,15 +2,25 @@
 
 import numpy as np
 import pytest
-from bandit_experts import CLASSES, Keen, SpyChance, Told, classifier, frozen_spies, random_rows, regressor, told_by
+from bandit_experts import (
+    CLASSES,
+    Keen,
+    RoundObservation,
+    SpyChance,
+    classifier,
+    frozen_spies,
+    random_rows,
+    regressor,
+    told_by,
+)
 from stream_experts import (
     ReadsNumber,
     frozen_readers,
 )
 
 from ltm_sklearn import LongTermMemoryClassifier
-from ltm_sklearn.losses._seen import SeenRange
-from ltm_sklearn.losses._targets import TargetScore
+from ltm_sklearn.losses._range_tracker import SeenRange
+from ltm_sklearn.losses._regression import RegressionScore
 
 # Learning -----------------------------------------------------------------------------------------------------------
 
@@ -42,8 +52,8 @@ def test_the_good_one_of_five_is_found_and_found_again_after_a_switch():
 def test_with_defaults_the_good_one_is_found_again_sooner_with_more_questions():
     """Two of six take turns; none of the others is right more often than by chance."""
     right = [
-        right_by_phase(classifier(6, query=query, combine="leader"), n_phases=4, length=150, n_experts=6)
-        for query in (1, 3, 6)
+        right_by_phase(classifier(6, n_queries=n_queries, combine="leader"), n_phases=4, length=150, n_experts=6)
+        for n_queries in (1, 3, 6)
     ]
     means = [each.mean() for each in right]
     assert means[0] < means[1] + 0.01 < means[2] + 0.03
@@ -67,7 +77,7 @@ def test_the_good_regressor_is_found_whatever_the_scale():
 
 
 def test_asking_all_is_as_good_as_full_information():
-    bandit = right_by_phase(classifier(5, frozen_readers_of_chances(5), Keen(rate=1.0), query=5, combine="leader"))
+    bandit = right_by_phase(classifier(5, frozen_readers_of_chances(5), Keen(rate=1.0), n_queries=5, combine="leader"))
     full = LongTermMemoryClassifier(frozen_readers_of_chances(5), memory=None, combine="leader", loss="zero_one")
     np.testing.assert_allclose(bandit.mean(axis=0), right_by_phase(full).mean(axis=0), atol=0.05)
 
@@ -102,7 +112,7 @@ SPREADS = np.array([4.0, 3.0, 0.8, 2.5, 3.5, 1.2, 2.0, 5.0])
 def test_weights_of_rows_count(rounds):
     X, y = random_rows(6)
     weights = np.array([2.0, 0.0, 1.0, 2.0, 0.0, 0.0])
-    model = classifier(algorithm=Told(), rounds=rounds)
+    model = classifier(algorithm=RoundObservation(), rounds=rounds)
     model.partial_fit(X, y, CLASSES, sample_weight=weights)
     arms = [arm for (arm,), _, _ in told_by(model)]
     losses = np.array([loss for _, (loss,), _ in told_by(model)])
@@ -115,7 +125,7 @@ def test_weights_of_rows_count(rounds):
 
 
 def test_a_mistake_in_a_row_of_little_weight_is_no_praise():
-    model = classifier(1, algorithm=Told(), rounds="row")
+    model = classifier(1, algorithm=RoundObservation(), rounds="row")
     X, y = np.full((201, 1), 0.9), np.tile([0, 1], 101)[:201]  # wrong in every other row
     y[-1] = 0
     model.partial_fit(X, y, CLASSES, sample_weight=[1.0] * 200 + [0.01])
@@ -123,7 +133,7 @@ def test_a_mistake_in_a_row_of_little_weight_is_no_praise():
     assert last == pytest.approx(0.505, abs=0.01)
 
 
-class Counting(Told):
+class Counting(RoundObservation):
     n_worked_out = 0
 
     def _distribution(self, state):
@@ -167,14 +177,14 @@ def test_range_of_what_is_seen_leaves_one_of_twenty_out_at_each_end(n_seen):
 
 
 def test_of_squared_errors_the_root_is_measured():
-    scores = [TargetScore(loss, average=False) for loss in ("auto", "absolute_error")]
+    scores = [RegressionScore(loss, average=False) for loss in ("auto", "absolute_error")]
     for error in np.abs(np.random.default_rng(0).normal(size=(50, 2))):
         told = [score.rescale_seen(losses) for score, losses in zip(scores, (error**2, error), strict=True)]
         np.testing.assert_allclose(*told, atol=1e-12)
 
 
 def test_losses_before_anything_was_known_of_the_targets_do_not_spoil_the_range():
-    model = regressor(2, experts=frozen_readers(ReadsNumber, 2), algorithm=Told(), query=2)
+    model = regressor(2, experts=frozen_readers(ReadsNumber, 2), algorithm=RoundObservation(), n_queries=2)
     model.partial_fit([[1e12, 0.0]], [0.0])  # one target: no scale, and predictions of any size
     model.partial_fit([[0.0, 2.0]], [1.0])
     model.partial_fit([[0.0, 0.5]], [1.0])

@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("river")
 
-from bandit_experts import Keen, Told, told_by
+from bandit_experts import Keen, RoundObservation, told_by
 from river import compose, linear_model, naive_bayes, preprocessing, stream
 from river_experts import ReadsChance, ReadsLabel, ReadsNumber, rivers_checks
 
@@ -68,20 +68,20 @@ def asked(function, *arguments, **named):
     return CALLS - before
 
 
-@pytest.mark.parametrize("query", [1, 2, 4])
+@pytest.mark.parametrize("n_queries", [1, 2, 4])
 @pytest.mark.parametrize("make", [classifier, regressor])
-def test_nobody_is_asked_twice_about_a_row_that_was_predicted(make, query):
-    model = make(algorithm=Told([1, 2, 3, 4]), query=query)
+def test_nobody_is_asked_twice_about_a_row_that_was_predicted(make, n_queries):
+    model = make(algorithm=RoundObservation([1, 2, 3, 4]), n_queries=n_queries)
     for x, y in random_rows(20):
         in_predict = asked(model.predict_one, x)
-        assert sorted(in_predict.values()) == [1] * query
+        assert sorted(in_predict.values()) == [1] * n_queries
         assert not asked(model.learn_one, dict(x), float(y) if make is regressor else y)
         assert {*told_by(model)[-1][0]} == {FEATURES.index(each) for each in in_predict}
         assert model._row() is None  # the compiled round asks all
 
 
 def test_rows_that_were_not_predicted_are_asked_about_when_they_are_learned():
-    model = classifier(algorithm=Told())
+    model = classifier(algorithm=RoundObservation())
     LEARNED.clear()
     (x, y), (other, _) = random_rows(2)
     assert sum(asked(model.learn_one, x, y).values()) == 1
@@ -96,7 +96,7 @@ def test_rows_that_were_not_predicted_are_asked_about_when_they_are_learned():
 
 
 def test_label_and_probabilities_of_a_row_are_of_one_question():
-    model = classifier(algorithm=Told([1, 2, 3, 4]))
+    model = classifier(algorithm=RoundObservation([1, 2, 3, 4]))
     for x, y in random_rows(20):
         assert sum(asked(model.predict_one, x).values()) == 1
         assert not asked(model.predict_proba_one, dict(x))
@@ -137,7 +137,7 @@ def test_what_was_said_is_scored_though_the_answer_would_be_another_now():
 
 
 def test_ids_have_draws_of_their_own_and_ask_once():
-    model = classifier(algorithm=Told([1, 2, 3, 4]))
+    model = classifier(algorithm=RoundObservation([1, 2, 3, 4]))
     drawn = {}
     calls = Counter(CALLS)
     for at, x, y in stream.simulate_qa(random_rows(60), moment=None, delay=15):
@@ -155,7 +155,7 @@ def test_ids_have_draws_of_their_own_and_ask_once():
 def test_frames_are_rounds_and_ask_once():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame([x for x, _ in random_rows(10)])
-    model = classifier(algorithm=Told())
+    model = classifier(algorithm=RoundObservation())
     targets = [y for _, y in random_rows(10)]
     for _ in range(5):
         assert sum(asked(model.predict_many, frame).values()) == 10
@@ -190,7 +190,7 @@ class _quiet:
 
 
 def test_in_a_pipeline_the_row_that_is_learned_is_the_one_that_was_predicted_if_nothing_learns_before():
-    model = compose.Select("a", "b", "c", "d") | classifier(algorithm=Told())
+    model = compose.Select("a", "b", "c", "d") | classifier(algorithm=RoundObservation())
     calls = Counter(CALLS)
     for x, y in random_rows(20):
         model.predict_one(x)
@@ -201,7 +201,9 @@ def test_in_a_pipeline_the_row_that_is_learned_is_the_one_that_was_predicted_if_
 @pytest.mark.filterwarnings("ignore::ltm_sklearn.ensemble.ExpertWarning")
 def test_a_drawn_model_that_fails_is_charged_the_worst_loss():
     models = [Moody("a"), ReadsNumber("b")]
-    model = LongTermMemoryRegressor(models, feedback="bandit", loss="absolute_error", algorithm=Told([1e9, 1]), seed=0)
+    model = LongTermMemoryRegressor(
+        models, feedback="bandit", loss="absolute_error", algorithm=RoundObservation([1e9, 1]), seed=0
+    )
     for target in (0.0, 8.0):
         model.learn_one({"a": 4.0, "b": 0.0}, target)
     with pytest.warns(ExpertWarning, match="Moody"):
@@ -213,7 +215,7 @@ def test_a_drawn_model_that_fails_is_charged_the_worst_loss():
 
 def test_a_failure_that_was_seen_in_a_prediction_is_noted_when_the_row_is_learned():
     models = [Moody("a"), Moody("a")]
-    model = LongTermMemoryRegressor(models, feedback="bandit", algorithm=Told([1e9, 1]), seed=0)
+    model = LongTermMemoryRegressor(models, feedback="bandit", algorithm=RoundObservation([1e9, 1]), seed=0)
     for target in (0.0, 8.0):
         model.learn_one({"a": 4.0}, target)
     counts = []
@@ -264,7 +266,7 @@ def test_snapshots_that_are_not_merged_are_arms():
 
 
 def test_saved_in_mid_stream_it_goes_on_the_same():
-    model = classifier(algorithm=Keen(), query=2)
+    model = classifier(algorithm=Keen(), n_queries=2)
     rows = list(random_rows(60))
     for x, y in rows[:30]:
         model.learn_one(x, y)
@@ -275,7 +277,7 @@ def test_saved_in_mid_stream_it_goes_on_the_same():
         model.learn_one(x, y)
         other.learn_one(x, y)
     np.testing.assert_array_equal(model.weights_, other.weights_)
-    assert (fresh.feedback, fresh.query) == ("bandit", 2)
+    assert (fresh.feedback, fresh.n_queries) == ("bandit", 2)
     assert not hasattr(fresh, "_engine")
 
 
@@ -283,8 +285,8 @@ def test_saved_in_mid_stream_it_goes_on_the_same():
     ("parameters", "message"),
     [
         ({"feedback": "none"}, "feedback='none'"),
-        ({"feedback": "bandit", "query": 3}, "query=3 is more than the 2 experts"),
-        ({"query": 2}, "query=2 needs feedback='bandit'"),
+        ({"feedback": "bandit", "n_queries": 3}, "n_queries=3 is more than the 2 experts"),
+        ({"n_queries": 2}, "n_queries=2 needs feedback='bandit'"),
         ({"feedback": "bandit", "algorithm": FixedShare()}, "feedback='bandit' needs"),
         ({"algorithm": Keen()}, "feedback='full' needs"),
         ({"feedback": "bandit", "memory": Snapshots()}, "merge=None"),
@@ -310,7 +312,7 @@ def _scaled(model):
             LongTermMemoryRegressor(
                 [_scaled(linear_model.LinearRegression()), _scaled(linear_model.PARegressor())],
                 feedback="bandit",
-                query=2,
+                n_queries=2,
                 algorithm=Keen(),
                 seed=1,
             ),

@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from bandit_experts import CALLS, CLASSES, Keen, Told, asked, classifier, random_rows, regressor, told_by
+from bandit_experts import CALLS, CLASSES, Keen, RoundObservation, asked, classifier, random_rows, regressor, told_by
 from sklearn.base import clone
 from sklearn.naive_bayes import GaussianNB
 from stream_experts import (
@@ -17,7 +17,7 @@ from ltm_sklearn.evaluation._contestants import Rows, contestant_of
 
 @pytest.mark.parametrize("make", [classifier, regressor])
 def test_saved_in_mid_stream_it_goes_on_the_same(make):
-    model = make(query=2, algorithm=Keen(), record=10)
+    model = make(n_queries=2, algorithm=Keen(), record=10)
     for seed in range(20):
         X, y = random_rows(3, seed=seed)
         model.partial_fit(X, y, **({"classes": CLASSES} if make is classifier else {}))
@@ -31,7 +31,7 @@ def test_saved_in_mid_stream_it_goes_on_the_same(make):
 
 def test_draws_are_those_of_the_seed():
     def arms(seed):
-        model = classifier(algorithm=Told(), random_state=seed)
+        model = classifier(algorithm=RoundObservation(), random_state=seed)
         for at in range(30):
             model.partial_fit(*random_rows(1, seed=at), CLASSES)
         return [arms for arms, _, _ in told_by(model)]
@@ -42,9 +42,9 @@ def test_draws_are_those_of_the_seed():
 
 
 def test_parameters_clones_and_pictures():
-    model = classifier(experts=[("bayes", GaussianNB())], algorithm=Keen(), query=1)
+    model = classifier(experts=[("bayes", GaussianNB())], algorithm=Keen(), n_queries=1)
     params = model.get_params()
-    assert (params["feedback"], params["query"], params["algorithm__rate"]) == ("bandit", 1, 0.3)
+    assert (params["feedback"], params["n_queries"], params["algorithm__rate"]) == ("bandit", 1, 0.3)
     model.fit(*random_rows(50))
     fresh = clone(model)
     assert not hasattr(fresh, "_engine")
@@ -54,7 +54,7 @@ def test_parameters_clones_and_pictures():
 
 
 def test_what_is_shown_speaks_of_the_rounds_in_which_each_was_asked():
-    model = classifier(algorithm=Told([1, 2, 3, 4]), record=100)
+    model = classifier(algorithm=RoundObservation([1, 2, 3, 4]), record=100)
     asked_in = np.zeros(4)
     wrong = np.zeros(4)
     for seed in range(80):
@@ -68,8 +68,8 @@ def test_what_is_shown_speaks_of_the_rounds_in_which_each_was_asked():
     np.testing.assert_allclose(model.weights_, [0.1, 0.2, 0.3, 0.4])
     np.testing.assert_allclose([expert.long_term_weight for expert in model.experts_], [0.1, 0.2, 0.3, 0.4])
     assert model.leader_ == "column3"
-    trace = model.trace()
-    assert (np.isnan(trace.losses).sum(axis=1) == 3).all()
+    run_record = model.run_record()
+    assert (np.isnan(run_record.losses).sum(axis=1) == 3).all()
 
 
 def test_weights_on_the_whole_are_those_of_all_rounds():
@@ -81,15 +81,15 @@ def test_weights_on_the_whole_are_those_of_all_rounds():
     np.testing.assert_allclose([expert.long_term_weight for expert in model.experts_], np.mean(weights, axis=0))
 
 
-@pytest.mark.parametrize("query", [2, 4])
-def test_the_plain_mean_is_on_record_if_all_were_asked(query):
-    model = classifier(query=query, record=10)
+@pytest.mark.parametrize("n_queries", [2, 4])
+def test_the_plain_mean_is_on_record_if_all_were_asked(n_queries):
+    model = classifier(n_queries=n_queries, record=10)
     for seed in range(30):
         model.partial_fit(*random_rows(5, seed=seed), CLASSES)
-    known = query == 4
+    known = n_queries == 4
     assert [np.isfinite(record.uniform) for record in model.history_] == [known] * len(model.history_)
-    trace = model.trace().thinned(2)
-    assert (trace.uniform is not None) is trace.all_were_asked is known
+    run_record = model.run_record().thinned(2)
+    assert (run_record.uniform is not None) is run_record.all_were_asked is known
 
 
 @pytest.mark.parametrize("rounds", ["batch", "row"])
@@ -104,7 +104,7 @@ def test_the_loss_on_record_is_that_of_what_was_issued(rounds):
 @pytest.mark.parametrize("combine", ["average", "sample"])
 def test_what_was_drawn_for_rows_that_are_rounds_is_not_combined_anew(combine):
     rows, _ = random_rows(60)
-    model = regressor(algorithm=Keen(), rounds="row", query=2, combine=combine, loss="absolute_error", record=10)
+    model = regressor(algorithm=Keen(), rounds="row", n_queries=2, combine=combine, loss="absolute_error", record=10)
     model.partial_fit(rows[:30], rows[:30, 1])
     said = model.predict(rows[30:])
     model.partial_fit(rows[30:], rows[30:, 1])
@@ -135,14 +135,14 @@ def test_prequential_runs_it(delay):
 
 
 @pytest.mark.parametrize("delay", [0, 5])
-@pytest.mark.parametrize("query", [1, 2])
-def test_prequential_asks_once_about_each_row_and_scores_one_expert(delay, query):
+@pytest.mark.parametrize("n_queries", [1, 2])
+def test_prequential_asks_once_about_each_row_and_scores_one_expert(delay, n_queries):
     X, y = random_rows(120)
     CALLS.clear()
-    model = classifier(query=query)
+    model = classifier(n_queries=n_queries)
     result = prequential({"bandit": model}, (X, y), delay=delay, classes=CLASSES, probabilities=True)
-    assert sum(CALLS.values()) <= query * 120
-    if query == 1:  # then a label is wrong where its probability was less than a half, as both are of one expert
+    assert sum(CALLS.values()) <= n_queries * 120
+    if n_queries == 1:  # then a label is wrong where its probability was less than a half, as both are of one expert
         scores = result.scores["bandit"]
         assert scores["accuracy"] > 0.0
         assert _wrong_by_chances(delay) == (0, 115 - delay)
@@ -163,7 +163,7 @@ def _wrong_by_chances(delay):
 
 
 def test_probabilities_of_rows_whose_targets_come_later_are_of_what_is_learned():
-    model = classifier(algorithm=Told([1, 2, 3, 4])).partial_fit(*random_rows(2), CLASSES)
+    model = classifier(algorithm=RoundObservation([1, 2, 3, 4])).partial_fit(*random_rows(2), CLASSES)
     for at in range(20):
         X, y = random_rows(1, seed=at)
         said, calls = asked(model.issue_proba, X, [at])

@@ -660,8 +660,11 @@ def found(result):
         name: {column: repr(value) for column, value in row.items() if "seconds" not in column}
         for name, row in result.scores.items()
     }
-    traces = {name: (trace.weights.tobytes(), trace.losses.tobytes()) for name, trace in result.traces.items()}
-    return scores, result.curve_values.tobytes(), result.losses, result.comparators, result.n_compared, traces
+    run_records = {
+        name: (run_record.weights.tobytes(), run_record.losses.tobytes())
+        for name, run_record in result.run_records.items()
+    }
+    return scores, result.curve_values.tobytes(), result.losses, result.comparators, result.n_compared, run_records
 
 
 @pytest.fixture(scope="module")
@@ -853,7 +856,7 @@ def files(tmp_path):
     ],  # by whole steps
 )
 def test_a_command_that_was_stopped_goes_on(what, file, options, row, files, monkeypatch, capsys):
-    monkeypatch.setattr(f"ltm_sklearn._commands.{what}.draw_pictures", lambda _: [])  # which take most of the time
+    monkeypatch.setattr(f"ltm_sklearn.cli.{what}.draw_pictures", lambda _: [])  # which take most of the time
     arguments = [what, files / file, "--target", "y", *options]
     checkpoint = ["--checkpoint", files / "run", "--every", "20"]
     assert command(*arguments, "--out", files / "plain") == 0
@@ -869,7 +872,7 @@ def test_a_command_that_was_stopped_goes_on(what, file, options, row, files, mon
 
 
 def test_a_command_names_what_is_wrong_with_its_checkpoint(files, monkeypatch, capsys):
-    monkeypatch.setattr("ltm_sklearn._commands.mixture.draw_pictures", lambda _: [])
+    monkeypatch.setattr("ltm_sklearn.cli.mixture.draw_pictures", lambda _: [])
     arguments = ["mixture", files / "forecasts.csv", "--target", "y", "--out", files / "report"]
     assert command(*arguments, "--every", "10") == 2
     assert "--checkpoint" in capsys.readouterr().err
@@ -893,7 +896,7 @@ def test_a_command_names_what_is_wrong_with_its_checkpoint(files, monkeypatch, c
 @pytest.mark.parametrize("column", ["place", "day"])
 def test_a_command_notices_other_series_and_times(column, files, monkeypatch, capsys):
     pandas = pytest.importorskip("pandas")
-    monkeypatch.setattr("ltm_sklearn._commands.mixture.draw_pictures", lambda _: [])
+    monkeypatch.setattr("ltm_sklearn.cli.mixture.draw_pictures", lambda _: [])
     frame = pandas.read_csv(files / "forecasts.csv")
     days = pandas.date_range("2020", periods=N_ROWS).astype(str)
     frame.assign(place="here", day=days).to_csv(files / "forecasts.csv", index=False)
@@ -908,7 +911,7 @@ def test_a_command_notices_other_series_and_times(column, files, monkeypatch, ca
 
 def test_a_command_notices_other_features(files, monkeypatch, capsys):
     pandas = pytest.importorskip("pandas")
-    monkeypatch.setattr("ltm_sklearn._commands.evaluate.draw_pictures", lambda _: [])
+    monkeypatch.setattr("ltm_sklearn.cli.evaluate.draw_pictures", lambda _: [])
     arguments = ["evaluate", files / "stream.csv", "--target", "y", "--rows", "40", "--batch", "20"]
     arguments += ["--checkpoint", files / "run"]
     assert command(*arguments, "--out", files / "report") == 0
@@ -922,7 +925,7 @@ def test_a_command_notices_other_features(files, monkeypatch, capsys):
 @pytest.mark.parametrize("what", ["changed", "dropped", "added"])
 def test_a_command_notices_other_concepts_and_times_that_are_no_features(what, option, files, monkeypatch, capsys):
     pandas = pytest.importorskip("pandas")
-    monkeypatch.setattr("ltm_sklearn._commands.evaluate.draw_pictures", lambda _: [])
+    monkeypatch.setattr("ltm_sklearn.cli.evaluate.draw_pictures", lambda _: [])
     frame = pandas.read_csv(files / "stream.csv")
     frame.assign(c=np.arange(N_ROWS) // 30).to_csv(files / "stream.csv", index=False)
 

@@ -1,4 +1,4 @@
-"""The council: its compiled rounds against the NumPy ones, and what its mixtures promise."""
+"""The aggregator: its compiled rounds against the NumPy ones, and what its mixtures promise."""
 
 import numpy as np
 import pytest
@@ -6,12 +6,12 @@ from bounds import anytime_shares, memory_complexity, sequence_bound
 from forecasts import returning
 
 from ltm_sklearn import losses
-from ltm_sklearn._cells import Cell, Entries, compiled_loss
-from ltm_sklearn._council import Council, Rows, Standing
+from ltm_sklearn.aggregation._aggregator import Aggregator, AggregatorWeights, Rows
 from ltm_sklearn.experts import BOA, LongTermMemory
 from ltm_sklearn.experts._long_term_memory import RATES
-from ltm_sklearn.losses._numbers import OutputLosses
-from ltm_sklearn.losses._targets import LossRange
+from ltm_sklearn.forecasting._series_state import Entries, SeriesState, compiled_loss
+from ltm_sklearn.losses._regression import LossRange
+from ltm_sklearn.losses._regression_losses import OutputLosses
 
 LOSSES = [
     losses.SquaredError(),
@@ -38,14 +38,14 @@ def uniform(n_experts):
 def outcome(cell, run, rounds, loss):
     predictions, weights = np.empty(len(rounds.targets)), np.empty_like(rounds.forecasts)
     getattr(cell, run)(rounds, loss, predictions, weights)
-    trust, opinions = cell.standing()
-    return predictions, weights, cell.tally, trust, opinions
+    trust, member_weights = cell.current_weights()
+    return predictions, weights, cell.tally, trust, member_weights
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: type(loss).__name__)
 @pytest.mark.parametrize(("block", "lag"), [(1, 0), (5, 0), (1, 7), (4, 6)])
 @pytest.mark.parametrize("who", ["all awake", "some asleep", "confidences and weights"])
-@pytest.mark.parametrize("own", [None, LongTermMemory()], ids=["council", "memory"])
+@pytest.mark.parametrize("own", [None, LongTermMemory()], ids=["aggregator", "memory"])
 def test_compiled_rounds_are_the_numpy_ones(loss, block, lag, who, own):
     rng = np.random.default_rng(1)
     n_rows, n_experts = 203, 6
@@ -60,7 +60,11 @@ def test_compiled_rounds_are_the_numpy_ones(loss, block, lag, who, own):
         row_weights = rng.random(n_rows)
         row_weights[10:24] = 0.0
     rounds, of_rows = entries(X, y, block, lag, awake, row_weights), OutputLosses([loss])
-    cells = [Cell(Council(own, linear, uniform(n_experts)), lags=lag > 0) for linear in (True, False) for _ in range(2)]
+    cells = [
+        SeriesState(Aggregator(own, linear, uniform(n_experts)), lags=lag > 0)
+        for linear in (True, False)
+        for _ in range(2)
+    ]
     for plain, fused in zip(cells[::2], cells[1::2], strict=True):
         if not fused.has_compiled():
             pytest.skip("no compiled kernel")
@@ -75,7 +79,7 @@ def test_outputs_with_losses_of_their_own_in_one_cell():
     outputs = np.arange(300) % 2
     of_rows = OutputLosses([losses.Pinball(0.1), losses.Pinball(0.9)])
     rounds = entries(X, y, block=2, outputs=outputs)
-    plain, fused = (Cell(Council(None, True, uniform(4)), lags=False) for _ in range(2))
+    plain, fused = (SeriesState(Aggregator(None, True, uniform(4)), lags=False) for _ in range(2))
     expected = outcome(plain, "run", rounds, of_rows)
     for one, other in zip(
         outcome(fused, "run_compiled", rounds, compiled_loss(of_rows, outputs)), expected, strict=True
@@ -86,32 +90,32 @@ def test_outputs_with_losses_of_their_own_in_one_cell():
 def test_a_loss_or_algorithm_that_the_kernel_does_not_know_runs_in_numpy():
     assert compiled_loss(OutputLosses([lambda y, x: abs(x - y)]), None) is None
     assert compiled_loss(OutputLosses([losses.SquaredError(), losses.AbsoluteError()]), None) is None
-    assert not Cell(Council(BOA(), True, uniform(3)), lags=False).has_compiled()
-    assert not Cell(Council(LongTermMemory(horizon=10), True, uniform(3)), lags=False).has_compiled()
+    assert not SeriesState(Aggregator(BOA(), True, uniform(3)), lags=False).has_compiled()
+    assert not SeriesState(Aggregator(LongTermMemory(horizon=10), True, uniform(3)), lags=False).has_compiled()
 
 
-def run_council(X, y, loss=None, council=None):
-    """Row by row in NumPy: predictions, and what each voice said."""
-    council = Council(None, True, uniform(X.shape[1])) if council is None else council
+def run_council(X, y, loss=None, aggregator=None):
+    """Row by row in NumPy: predictions, and what each member said."""
+    aggregator = Aggregator(None, True, uniform(X.shape[1])) if aggregator is None else aggregator
     of_rows = OutputLosses([losses.SquaredError() if loss is None else loss])
-    said, voices = np.empty(len(y)), np.empty((len(y), len(council.standing().trust)))
+    said, members = np.empty(len(y)), np.empty((len(y), len(aggregator.current_weights().trust)))
     for t in range(len(y)):
-        standing = council.standing()
+        current_weights = aggregator.current_weights()
         rows = Rows(X[t : t + 1], y[t : t + 1], None, None, None)
-        voices[t] = standing.mixtures(rows.forecasts, None)[0]
-        said[t] = voices[t] @ standing.trust
-        council.learn(standing, None, rows, of_rows)
-    return said, voices
+        members[t] = current_weights.mixtures(rows.forecasts, None)[0]
+        said[t] = members[t] @ current_weights.trust
+        aggregator.learn(current_weights, None, rows, of_rows)
+    return said, members
 
 
 @pytest.mark.parametrize("loss", [losses.SquaredError(), losses.AbsoluteError(), losses.LogCosh()])
 def test_the_mixture_loses_no_more_than_its_linear_regret_to_each_voice(loss):
-    # f(ŷ) - f(v) <= f'(ŷ) (ŷ - v): what the chair is charged bounds what the mixture loses beyond a voice.
+    # f(ŷ) - f(v) <= f'(ŷ) (ŷ - v): what the arbiter is charged bounds what the mixture loses beyond a member.
     X, y = returning(400)
-    said, voices = run_council(X, y, loss)
-    linear = OutputLosses([loss]).linear(y, said, voices, None)  # 0 for the mixture itself
+    said, members = run_council(X, y, loss)
+    linear = OutputLosses([loss]).linear(y, said, members, None)  # 0 for the mixture itself
     for at in range(3):
-        beyond = (loss(y, said) - loss(y, voices[:, at])).sum()
+        beyond = (loss(y, said) - loss(y, members[:, at])).sum()
         assert beyond <= -linear[:, at].sum() + 1e-9
 
 
@@ -123,7 +127,7 @@ def test_a_follower_keeps_its_bound_in_the_units_of_the_loss_where_the_range_is_
     good = np.arange(n_rounds) // 1000 % 2
     X = y[:, np.newaxis] + np.array([0.0, 0.0, width, 0.3 * width])
     X[np.arange(n_rounds), 1 - good] += width * rng.choice([0.0, 0.9], size=n_rounds)  # who is not good errs often
-    cell = Cell(Council(LongTermMemory(), False, uniform(4)), lags=False)
+    cell = SeriesState(Aggregator(LongTermMemory(), False, uniform(4)), lags=False)
     predictions, weights = np.empty(n_rounds), np.empty_like(X)
     of_rows = OutputLosses([losses.AbsoluteError()])
     cell.run(entries(X, y), of_rows, predictions, weights)
@@ -142,8 +146,8 @@ def test_gradients_make_it_a_bound_against_combinations(loss):
     """f(ŷ) - f(u·x) <= f'(ŷ) (ŷ - u·x), which is linear in u: experts' linear regrets bound that of each mixture u."""
     rng = np.random.default_rng(0)
     X, y = returning(400)
-    council = Council(LongTermMemory(), True, uniform(4))
-    said, _ = run_council(X, y, loss, council)
+    aggregator = Aggregator(LongTermMemory(), True, uniform(4))
+    said, _ = run_council(X, y, loss, aggregator)
     linear = OutputLosses([loss]).linear(y, said, X, None)
     for u in rng.dirichlet(np.ones(4), size=20):
         beyond = (loss(y, said) - loss(y, X @ u)).sum()
@@ -160,8 +164,8 @@ def test_the_mixture_keeps_up_with_the_best_voice(seed):
         "one expert always best": (y[:, np.newaxis] + rng.normal(size=(600, 5)) * np.array([0.1, 1, 1, 1, 1]), y),
     }
     for name, (X, target) in streams.items():
-        said, voices = run_council(X, target)
-        own, best = np.mean((said - target) ** 2), ((voices - target[:, np.newaxis]) ** 2).mean(axis=0).min()
+        said, members = run_council(X, target)
+        own, best = np.mean((said - target) ** 2), ((members - target[:, np.newaxis]) ** 2).mean(axis=0).min()
         assert own <= 1.05 * best + 0.01, name  # the errors are of order one: 0.01 is six rows of them
 
 
@@ -176,29 +180,32 @@ def test_each_voice_has_streams_where_it_is_the_best():
         2: (y[:, np.newaxis] + noise, y),
     }
     for best, (X, target) in cases.items():
-        _, voices = run_council(X, target)
-        assert ((voices - target[:, np.newaxis]) ** 2).mean(axis=0).argmin() == best
+        _, members = run_council(X, target)
+        assert ((members - target[:, np.newaxis]) ** 2).mean(axis=0).argmin() == best
 
 
 def test_equal_forecasts_leave_everything_as_it_was():
     # the mixture of equal numbers differs from them in the last bits: no ranges are made of that
-    council = Council(None, True, uniform(7))
-    before = council.standing()
+    aggregator = Aggregator(None, True, uniform(7))
+    before = aggregator.current_weights()
     rng = np.random.default_rng(0)
     for y in rng.normal(size=50) * 1e6 + 0.1:
         x = np.full((1, 7), y * rng.normal())
-        council.learn(
-            council.standing(), None, Rows(x, np.array([y]), None, None, None), OutputLosses([losses.SquaredError()])
+        aggregator.learn(
+            aggregator.current_weights(),
+            None,
+            Rows(x, np.array([y]), None, None, None),
+            OutputLosses([losses.SquaredError()]),
         )
-    after = council.standing()
-    np.testing.assert_allclose(after.opinions, before.opinions, atol=1e-12)
+    after = aggregator.current_weights()
+    np.testing.assert_allclose(after.member_weights, before.member_weights, atol=1e-12)
     np.testing.assert_allclose(after.trust, before.trust, atol=1e-12)
 
 
 def test_a_standing_restricts_each_voice_to_who_is_awake():
-    standing = Standing(np.array([0.5, 0.5]), np.array([[0.8, 0.2, 0.0], [0.0, 0.0, 1.0]]))
+    current_weights = AggregatorWeights(np.array([0.5, 0.5]), np.array([[0.8, 0.2, 0.0], [0.0, 0.0, 1.0]]))
     awake = np.array([[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
-    np.testing.assert_allclose(standing.weights(awake, 2), [[0.65, 0.35, 0.0], [0.0, 0.0, 1.0]])
+    np.testing.assert_allclose(current_weights.weights(awake, 2), [[0.65, 0.35, 0.0], [0.0, 0.0, 1.0]])
 
 
 def test_a_late_round_is_judged_by_what_was_issued():
@@ -208,7 +215,7 @@ def test_a_late_round_is_judged_by_what_was_issued():
     y = np.zeros(n_rows)
     leader = np.repeat(rng.integers(3, size=n_rows // 10), 10)  # who is good for ten rows, and never known in time
     X = np.where(np.arange(3) == leader[:, np.newaxis], 0.1, 1.0) * rng.choice([-1.0, 1.0], size=(n_rows, 3))
-    cell = Cell(Council(LongTermMemory(), True, uniform(3)), lags=True)
+    cell = SeriesState(Aggregator(LongTermMemory(), True, uniform(3)), lags=True)
     predictions = np.empty(n_rows)
     rounds = entries(X, y, lag=lag)
     cell.run_compiled(rounds, compiled_loss(OutputLosses([losses.SquaredError()]), None), predictions, None)
@@ -230,20 +237,20 @@ def test_a_late_round_is_judged_by_what_was_issued():
 def test_an_expert_joins_a_cell_with_no_weight_in_what_was_issued_before(lags):
     y = np.random.default_rng(0).normal(size=60)
     X = np.random.default_rng(1).normal(size=(60, 4))
-    cell = Cell(Council(None, True, uniform(4)), lags)
+    cell = SeriesState(Aggregator(None, True, uniform(4)), lags)
     run = "run_compiled" if cell.has_compiled() else "run"
     loss = OutputLosses([losses.SquaredError()])
     known = compiled_loss(loss, None) if run == "run_compiled" else loss
     getattr(cell, run)(entries(X, y, lag=5 * lags), known, np.empty(60), None)
-    old = [cell.standing(at) for at in range(len(cell.book) - 1)]
+    old = [cell.current_weights(at) for at in range(len(cell.book) - 1)]
     cell.add_expert()
-    for at, standing in enumerate(old):
-        np.testing.assert_array_equal(cell.standing(at).opinions[:, :-1], standing.opinions)
-        assert not cell.standing(at).opinions[:, -1].any()
-    assert cell.standing().opinions[:, -1].any()
+    for at, current_weights in enumerate(old):
+        np.testing.assert_array_equal(cell.current_weights(at).member_weights[:, :-1], current_weights.member_weights)
+        assert not cell.current_weights(at).member_weights[:, -1].any()
+    assert cell.current_weights().member_weights[:, -1].any()
     wide = np.column_stack([X, y])
     getattr(cell, run)(entries(wide, y, lag=5 * lags, before=60), known, np.empty(60), None)
-    assert cell.standing().weights(None, 1)[0].argmax() == 4
+    assert cell.current_weights().weights(None, 1)[0].argmax() == 4
 
 
 def test_what_the_trackers_played_gives_a_newcomer_nothing():

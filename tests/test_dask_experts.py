@@ -135,7 +135,7 @@ def test_a_regressor_on_frames_has_the_same_numbers_as_in_one_process(client):
 def test_weights_of_rows_bandit_feedback_and_mixed_pools_have_the_same_numbers(client):
     pool = classifiers()[:2]
     mixed = [*DaskWorkers(client).experts(pool[:1]), *DaskWorkers(client).experts(pool[1:]), ("sgd", SGDClassifier())]
-    settings = {"feedback": "bandit", "query": 2, "random_state": 0}
+    settings = {"feedback": "bandit", "n_queries": 2, "random_state": 0}
     there = LongTermMemoryClassifier(mixed, **settings).set_params(sgd=SGDClassifier(random_state=0))
     here = LongTermMemoryClassifier([*pool, ("sgd", SGDClassifier(random_state=0))], **settings)
     weights = np.linspace(0.5, 2.0, 40)
@@ -265,7 +265,7 @@ def test_models_stay_on_their_workers_and_dropped_ones_are_freed(client):
     for X, y in batches(11):
         ensemble.partial_fit(X, y, classes=CLASSES)
     kinds = [expert.kind for expert in ensemble.experts_]
-    assert kinds == ["live", "young", "snapshot", "snapshot"]
+    assert kinds == ["live", "restarted", "snapshot", "snapshot"]
     assert len(models_on(workers)) == 4  # three snapshots and five young ones have gone
     pool = [(f"{at}", GaussianNB()) for at in range(4)]
     other = trained(LongTermMemoryClassifier(workers.experts(pool), memory=None))
@@ -498,7 +498,7 @@ def test_an_expert_that_hangs_for_ever_costs_the_others_one_wait(client, tmp_pat
     pool = [("bayes", GaussianNB()), ("hangs", Sluggish(str(tmp_path / "flag"), 1e6)), ("other", GaussianNB())]
     ensemble = LongTermMemoryClassifier(DaskWorkers(client, timeout=0.5).experts(pool), memory=Snapshots(every=80))
     trained(ensemble, 5)
-    assert {expert.kind for expert in ensemble._engine.experts} >= {"live", "young"}
+    assert {expert.kind for expert in ensemble._engine.experts} >= {"live", "restarted"}
     X, y = next(batches(1))
     (tmp_path / "flag").touch()
     told, times = [], []

@@ -119,7 +119,7 @@ def test_experts_that_come_or_go_in_the_meantime():
 
     def rounds():
         names = [expert.name for expert in model.experts_]
-        return dict(zip(names, model._engine.accounts.table[0].tolist(), strict=True))
+        return dict(zip(names, model._engine.expert_stats.table[0].tolist(), strict=True))
 
     before = rounds()
     model.learn(range(10), y)

@@ -21,7 +21,7 @@ from ltm_sklearn.display import (
     MemoryCurveDisplay,
     RecurrenceDisplay,
     ResidualDisplay,
-    Trace,
+    RunRecord,
     WeightBoxDisplay,
     WeightStackDisplay,
 )
@@ -52,7 +52,7 @@ def no_pictures_left():
     pyplot.close("all")
 
 
-def trace(n_experts=4, n_records=30, dated=False, counts=1, leaders=None, numbers=True, seed=0):
+def run_record(n_experts=4, n_records=30, dated=False, counts=1, leaders=None, numbers=True, seed=0):
     """Experts that forecast noise around a wave; the leader has most of the weight."""
     rng = np.random.default_rng(seed)
     targets = 10.0 + np.sin(np.arange(n_records))
@@ -68,11 +68,11 @@ def trace(n_experts=4, n_records=30, dated=False, counts=1, leaders=None, number
     said = (forecasts, targets, predictions) if numbers else (None, None, None)
     uniform = (forecasts.mean(axis=1) - targets) ** 2
     names = [f"expert {at}" for at in range(n_experts)]
-    return Trace(names, counts.cumsum(), counts, times, weights, losses, loss, *said, "squared_error", uniform)
+    return RunRecord(names, counts.cumsum(), counts, times, weights, losses, loss, *said, "squared_error", uniform)
 
 
 def changed(run, **fields):
-    return Trace(**{**run.__dict__, **fields})
+    return RunRecord(**{**run.__dict__, **fields})
 
 
 def heights(layer):
@@ -102,7 +102,7 @@ def rows_of(ax):
 @pytest.mark.parametrize(("n_experts", "n_records"), [(5, 40), (65, 30), (1, 1), (1, 5), (3, 20_001)])
 @pytest.mark.parametrize("dated", [False, True])
 def test_any_run_can_be_drawn_into_a_new_figure_or_into_given_axes(display, n_experts, n_records, dated):
-    run = trace(n_experts, n_records, dated=dated)
+    run = run_record(n_experts, n_records, dated=dated)
     drawn = display(run)
     assert drawn.plot() is drawn
     assert drawn.figure_ is drawn.ax_.figure
@@ -118,7 +118,7 @@ def test_any_run_can_be_drawn_into_a_new_figure_or_into_given_axes(display, n_ex
 
 @DISPLAYS
 def test_experts_that_always_slept_and_long_names_do_no_harm(display):
-    run = trace()
+    run = run_record()
     losses, forecasts = run.losses.copy(), run.forecasts.copy()
     losses[:, 1] = forecasts[:, 1] = np.nan
     run = changed(run, losses=losses, forecasts=forecasts, names=["a", "b", "c" * 60, "d"])
@@ -127,7 +127,7 @@ def test_experts_that_always_slept_and_long_names_do_no_harm(display):
 
 @pytest.mark.parametrize("display", [each for each in OF_TRACES if each not in (WeightBoxDisplay, AverageLossDisplay)])
 def test_dates_are_written_as_dates_and_rows_as_rows(display):
-    dated, plain = display(trace(dated=True)).plot(), display(trace()).plot()
+    dated, plain = display(run_record(dated=True)).plot(), display(run_record()).plot()
     bottom = dated.regret_ax_ if display is CumulativeLossDisplay else dated.ax_
     assert isinstance(bottom.xaxis.get_major_formatter(), dates.ConciseDateFormatter)
     assert dates.num2date(bottom.get_xlim()[1]).date().isoformat() == "2024-01-30"
@@ -137,7 +137,7 @@ def test_dates_are_written_as_dates_and_rows_as_rows(display):
 
 
 def test_an_expert_has_the_same_colour_in_all_pictures():
-    run = trace(leaders=np.repeat([2, 0, 2, 1, 3], 6))
+    run = run_record(leaders=np.repeat([2, 0, 2, 1, 3], 6))
     look = Look(run)
     assert look.colour(2) == PALETTE[0]
     stack = WeightStackDisplay(run).plot()
@@ -156,7 +156,7 @@ def test_an_expert_has_the_same_colour_in_all_pictures():
 
 
 def test_of_many_experts_nine_are_named_and_the_others_are_grey():
-    run = trace(65, leaders=np.arange(30) % 3)
+    run = run_record(65, leaders=np.arange(30) % 3)
     drawn = WeightStackDisplay(run).plot()
     assert labels_of(drawn.ax_)[0] == "56 others"
     assert len(drawn.layers_) == 10
@@ -168,7 +168,7 @@ def test_of_many_experts_nine_are_named_and_the_others_are_grey():
 @pytest.mark.parametrize("display", [WeightBoxDisplay, AverageLossDisplay])
 def test_rows_of_many_experts_do_not_overlap(display):
     for ax in (None, pyplot.subplots(2, 2)[1][0, 0]):
-        drawn = display(trace(65)).plot(ax=ax)
+        drawn = display(run_record(65)).plot(ax=ax)
         drawn.figure_.canvas.draw()
         boxes = [text.get_window_extent() for text in drawn.ax_.get_yticklabels()]
         assert all(above.y0 >= below.y1 for above, below in itertools.pairwise(boxes))
@@ -189,7 +189,7 @@ def test_long_names_are_shortened_and_stay_different():
 
 
 def test_weights_are_stacked_to_one():
-    run = trace()
+    run = run_record()
     layers = WeightStackDisplay(run).plot().layers_
     drawn = {layer.get_label(): heights(layer) for layer in layers}
     for at, name in enumerate(run.names):
@@ -199,22 +199,22 @@ def test_weights_are_stacked_to_one():
 
 
 def test_weights_of_experts_that_the_records_forgot_are_others():
-    run = trace()
+    run = run_record()
     drawn = WeightStackDisplay(changed(run, weights=0.9 * run.weights)).plot()
     assert drawn.layers_[-1].get_label() == "others"
     np.testing.assert_allclose(heights(drawn.layers_[-1]), 0.1)
 
 
 def test_long_runs_are_averaged_for_drawing_and_say_so():
-    drawn = WeightStackDisplay(trace(2, 20_000)).plot()
+    drawn = WeightStackDisplay(run_record(2, 20_000)).plot()
     assert drawn.ax_.get_xlabel() == "row (means of 80 rows)"
     np.testing.assert_allclose(sum(heights(layer) for layer in drawn.layers_), 1.0)
     assert len(heights(drawn.layers_[0])) == 250
-    assert "means of 24 rows" in WeightBoxDisplay(trace(counts=24)).plot().ax_.get_xlabel()
+    assert "means of 24 rows" in WeightBoxDisplay(run_record(counts=24)).plot().ax_.get_xlabel()
 
 
 def test_boxes_hold_the_middle_half_of_the_weights_while_the_expert_was_there():
-    run = trace(3)
+    run = run_record(3)
     weights, losses = run.weights.copy(), run.losses.copy()
     weights[:20, 2], losses[:20, 2] = 0.0, np.nan
     drawn = WeightBoxDisplay(changed(run, weights=weights, losses=losses)).plot()
@@ -225,7 +225,7 @@ def test_boxes_hold_the_middle_half_of_the_weights_while_the_expert_was_there():
 
 
 def test_cumulative_losses_and_regret_are_those_of_the_rows():
-    run = trace(counts=10)
+    run = run_record(counts=10)
     oracle = run.losses.min(axis=1)
     drawn = CumulativeLossDisplay(run, {"best of each record": oracle}).plot()
     np.testing.assert_allclose(drawn.lines_["mixture"].get_ydata()[1:], 10 * run.loss.cumsum())
@@ -242,7 +242,7 @@ def test_cumulative_losses_and_regret_are_those_of_the_rows():
 
 
 def test_an_expert_that_sleeps_is_charged_what_the_mixture_lost():
-    run = trace()
+    run = run_record()
     losses = run.losses.copy()
     losses[:10, 0] = np.nan
     line = CumulativeLossDisplay(changed(run, losses=losses)).plot().lines_["expert 0"].get_ydata()
@@ -250,7 +250,7 @@ def test_an_expert_that_sleeps_is_charged_what_the_mixture_lost():
 
 
 def test_an_expert_that_was_there_for_a_moment_is_not_the_best_one():
-    run = trace()
+    run = run_record()
     losses = run.losses.copy()
     losses[:, 0], losses[-3:, 0] = np.nan, 0.0
     names = list(CumulativeLossDisplay(changed(run, losses=losses)).plot().regret_lines_)
@@ -258,7 +258,7 @@ def test_an_expert_that_was_there_for_a_moment_is_not_the_best_one():
 
 
 def test_average_losses_are_sorted_and_the_mixture_is_marked():
-    run = trace()
+    run = run_record()
     losses = run.losses.copy()
     losses[:15, 3] = np.nan
     drawn = AverageLossDisplay(changed(run, losses=losses)).plot()
@@ -270,7 +270,7 @@ def test_average_losses_are_sorted_and_the_mixture_is_marked():
 
 
 def test_contributions_add_up_to_the_prediction():
-    run = trace()
+    run = run_record()
     forecasts = run.forecasts.copy()
     forecasts[5, 0] = np.nan  # the others share its weight
     awake = ~np.isnan(forecasts)
@@ -281,19 +281,19 @@ def test_contributions_add_up_to_the_prediction():
 
 
 def test_negative_contributions_hang_below_zero():
-    run = trace()
+    run = run_record()
     drawn = ContributionDisplay(changed(run, forecasts=-run.forecasts, predictions=-run.predictions)).plot()
     assert drawn.ax_.get_ylim()[0] < -8.0
     assert max(layer.get_paths()[0].vertices[:, 1].max() for layer in drawn.layers_) == 0.0
 
 
 def test_residuals_say_when_they_are_means_and_far_ones_are_marked():
-    run = trace(n_records=400)
+    run = run_record(n_records=400)
     drawn = ResidualDisplay(run).plot()
     np.testing.assert_allclose(drawn.residuals_, run.targets - run.predictions)
     assert drawn.ax_.get_ylabel() == "residual (target − prediction)"
     assert sum(bar.get_width() for bar in drawn.spread_ax_.patches) == 400
-    assert ResidualDisplay(trace(counts=24)).plot().ax_.get_ylabel() == "mean residual of 24 rows"
+    assert ResidualDisplay(run_record(counts=24)).plot().ax_.get_ylabel() == "mean residual of 24 rows"
     targets = run.targets.copy()
     targets[7] += 1e6
     drawn = ResidualDisplay(changed(run, targets=targets)).plot()
@@ -302,7 +302,7 @@ def test_residuals_say_when_they_are_means_and_far_ones_are_marked():
 
 
 def test_returning_leaders_fill_their_rows_again():
-    run = trace(leaders=np.repeat([2, 0, 2, 1, 2, 0], 5))
+    run = run_record(leaders=np.repeat([2, 0, 2, 1, 2, 0], 5))
     drawn = RecurrenceDisplay(run).plot()
     assert drawn.leaders_ == rows_of(drawn.ax_) == ["expert 2", "expert 0", "expert 1"]
     spans = [[tuple(np.round(path.get_extents().intervalx, 9)) for path in bar.get_paths()] for bar in drawn.bars_]
@@ -354,7 +354,7 @@ def test_trace_of_a_regressor_has_what_was_said_and_what_came():
             said.append(twin.predict(X[batch]).mean())
         for each in (model, twin):
             each.partial_fit(X[batch], y[batch])
-    run = model.trace()
+    run = model.run_record()
     assert run.names == ["sgd", "slow"]
     assert run.ends.tolist() == list(range(10, 61, 5))
     assert set(run.counts.tolist()) == {5}
@@ -370,7 +370,7 @@ def test_trace_of_a_regressor_has_what_was_said_and_what_came():
 
 @pytest.mark.parametrize("record", [1, 3, 8])
 def test_thinned_records_are_means_of_all_rows(record):
-    full, thin = learned(regressor(record=1000)).trace(), learned(regressor(record=record)).trace()
+    full, thin = learned(regressor(record=1000)).run_record(), learned(regressor(record=record)).run_record()
     assert thin.counts.sum() == full.counts.sum()
     assert thin.ends[-1] == 60
     for field in ("targets", "predictions", "loss", "uniform"):
@@ -380,7 +380,7 @@ def test_thinned_records_are_means_of_all_rows(record):
 
 
 def test_thinning_knows_sleepers_and_times():
-    run = trace(2, 5, dated=True)
+    run = run_record(2, 5, dated=True)
     losses = np.array([[1.0, np.nan], [3.0, np.nan], [5.0, np.nan], [7.0, 2.0], [9.0, 4.0]])
     run = changed(run, losses=losses, counts=np.array([1, 3, 1, 1, 2])).thinned(3)
     np.testing.assert_allclose(run.losses, [[2.5, np.nan], [6.0, 2.0], [9.0, 4.0]])
@@ -394,7 +394,7 @@ def test_plain_mean_of_a_record_is_that_of_the_experts():
     model.partial_fit(X[:5], y[:5])
     mean = np.mean([expert.predict(X[5:]) for expert in model.estimators_], axis=0)
     model.partial_fit(X[5:], y[5:])
-    assert model.trace().uniform[-1] == pytest.approx(np.abs(mean - y[5:]).mean())
+    assert model.run_record().uniform[-1] == pytest.approx(np.abs(mean - y[5:]).mean())
 
 
 def test_snapshots_come_and_go_in_a_trace():
@@ -405,7 +405,7 @@ def test_snapshots_come_and_go_in_a_trace():
     for at in range(60):
         X = rng.normal(size=(10, 2))
         model.partial_fit(X, (X[:, at // 20 % 2] > 0).astype(int), classes=[0, 1])
-    run = model.trace()
+    run = model.run_record()
     assert len(run.names) > len(model.experts_)
     np.testing.assert_allclose(run.weights.sum(axis=1), 1.0)
     assert (run.weights[np.isnan(run.losses)] < 1.0).all()
@@ -415,7 +415,7 @@ def test_snapshots_come_and_go_in_a_trace():
     for display in (WeightStackDisplay, WeightBoxDisplay, RecurrenceDisplay):
         display.from_estimator(model).figure_.canvas.draw()
     for display in (ContributionDisplay, ResidualDisplay):
-        with pytest.raises(ValueError, match=r"of numbers, and this trace has no targets.*classifier"):
+        with pytest.raises(ValueError, match=r"of numbers, and this run_record has no targets.*classifier"):
             display.from_estimator(model)
 
 
@@ -430,14 +430,14 @@ def test_estimators_for_river_can_be_drawn():
     X, y = rows()
     for x, target in zip(X.tolist(), y.tolist(), strict=True):
         model.learn_one({"a": x[0], "b": x[1]}, target)
-    run = RecurrenceDisplay.from_estimator(model).trace
+    run = RecurrenceDisplay.from_estimator(model).run_record
     assert run.ends[-1] == 60
     assert run.names[:2] == ["LinearRegression", "PARegressor"]
 
 
 def test_pipelines_are_drawn_by_their_last_step():
     pipeline = IncrementalPipeline([("scale", StandardScaler()), ("ltm", regressor(record=10))])
-    assert WeightStackDisplay.from_estimator(learned(pipeline)).trace.ends[-1] == 60
+    assert WeightStackDisplay.from_estimator(learned(pipeline)).run_record.ends[-1] == 60
 
 
 @DISPLAYS
@@ -454,13 +454,13 @@ def test_estimators_without_a_record_are_told_what_to_do(display):
 
 def test_what_an_estimator_should_draw_is_handed_on():
     class Several:
-        def trace(self, series=None):
-            return changed(trace(), names=[f"{series} {at}" for at in range(4)])
+        def run_record(self, series=None):
+            return changed(run_record(), names=[f"{series} {at}" for at in range(4)])
 
     ax = pyplot.subplots()[1]
     drawn = WeightStackDisplay.from_estimator(Several(), series="north", ax=ax)
     assert drawn.ax_ is ax
-    assert drawn.trace.names[0] == "north 0"
+    assert drawn.run_record.names[0] == "north 0"
 
 
 def test_results_of_prequential_runs_carry_traces():
@@ -468,8 +468,8 @@ def test_results_of_prequential_runs_carry_traces():
         return prequential(models, rows(), batch_size=5)
 
     result = run(a=regressor(record=10), b=regressor(record=10), c=regressor(), d=SGDRegressor())
-    assert list(result.traces) == ["a", "b"]
-    assert WeightStackDisplay.from_result(result, model="b").trace is result.traces["b"]
+    assert list(result.run_records) == ["a", "b"]
+    assert WeightStackDisplay.from_result(result, model="b").run_record is result.run_records["b"]
     with pytest.raises(ValueError, match=r"give model=, one of \['a', 'b'\]"):
         WeightStackDisplay.from_result(result)
     with pytest.raises(ValueError, match=r"model='c' has not recorded; those that have are \['a', 'b'\]"):
@@ -482,11 +482,11 @@ def test_results_of_prequential_runs_carry_traces():
 
 
 def test_a_trace_says_what_is_wrong_with_it():
-    run = trace()
-    assert repr(run) == "<Trace: 4 experts, 30 rows in 30 records, squared loss>"
-    with pytest.raises(ValueError, match=r"weights of a trace must have shape \(30, 4\); it has \(30, 3\)"):
+    run = run_record()
+    assert repr(run) == "<RunRecord: 4 experts, 30 rows in 30 records, squared loss>"
+    with pytest.raises(ValueError, match=r"weights of a run_record must have shape \(30, 4\); it has \(30, 3\)"):
         changed(run, weights=run.weights[:, 1:])
-    with pytest.raises(ValueError, match=r"loss of a trace must have shape \(30,\)"):
+    with pytest.raises(ValueError, match=r"loss of a run_record must have shape \(30,\)"):
         changed(run, loss=run.loss[1:])
     with pytest.raises(ValueError, match="needs records and experts"):
         changed(run, names=[])
@@ -500,7 +500,7 @@ def test_matplotlib_is_only_imported_to_draw(tmp_path):
 
 
 def test_odd_names_are_names():
-    made = trace(n_experts=4)
+    made = run_record(n_experts=4)
     odd = replace(made, names=["$\\frac{$", "a$b_{$", "mixture", "plain mean"])
     for display in (WeightStackDisplay, WeightBoxDisplay, AverageLossDisplay, RecurrenceDisplay, ContributionDisplay):
         display(odd).plot().figure_.canvas.draw()

@@ -302,7 +302,7 @@ ROUNDS = pytest.mark.parametrize("rounds", ["batch", "row"])
     [
         (RAISES_IN_PREDICT, r"expert 'moody' could not predict and slept: RuntimeError: no mood to predict"),
         (RAISES_IN_LEARN, r"expert 'moody' could not learn and slept: RuntimeError: no mood to learn"),
-        (SAYS_NAN, r"expert 'moody' could not predict and slept: NoAnswer: the prediction is NaN"),
+        (SAYS_NAN, r"expert 'moody' could not predict and slept: NoPredictionError: the prediction is NaN"),
     ],
 )
 def test_expert_that_fails_sleeps_with_a_warning_and_comes_back(kind, rounds, mood, warning):
@@ -405,8 +405,8 @@ def test_where_no_expert_has_an_answer_the_past_targets_give_one_and_learning_go
     with pytest.warns(ExpertWarning):
         said = model.predict_proba(X) if kind == "classes" else model.predict(X)
     seen = np.concatenate([moody_rows(seed=seed)[1] for seed in range(3)])
-    guess = np.array([np.mean(seen == label) for label in model.classes_]) if kind == "classes" else np.mean(seen)
-    np.testing.assert_allclose(said[-1], guess, rtol=1e-12)
+    fallback = np.array([np.mean(seen == label) for label in model.classes_]) if kind == "classes" else np.mean(seen)
+    np.testing.assert_allclose(said[-1], fallback, rtol=1e-12)
     with pytest.warns(ExpertWarning):
         learn(model, X[-1:], y[-1:])
     np.testing.assert_array_equal(model.weights_, weights)
@@ -845,7 +845,7 @@ def test_leader_is_one_that_can_predict():
     X, y = np.random.default_rng(0).normal(size=(200, 2)), np.tile([0, 1], 100)
     for rows in range(0, 200, 5):
         model.partial_fit(X[rows : rows + 5], y[rows : rows + 5], classes=CLASSES)  # the young one has just begun
-        assert model.leader_ != "nb@young"
+        assert model.leader_ != "nb@restarted"
 
 
 def test_history_of_rows_has_the_mean_of_the_weights_that_were_played():
@@ -866,7 +866,7 @@ def test_views_of_the_experts_agree():
     np.testing.assert_array_equal([expert.loss for expert in experts], model.loss_)
     assert experts[int(model.weights_.argmax())].name == model.leader_
     assert len({expert.name for expert in experts}) == len(experts)
-    assert {expert.kind for expert in experts} == {"live", "young", "snapshot", "stack"}
+    assert {expert.kind for expert in experts} == {"live", "restarted", "snapshot", "stack"}
     np.testing.assert_allclose(model.weights_.sum(), 1.0)
     assert all(0.0 <= expert.long_term_weight <= 1.0 for expert in experts)
     assert list(model.named_estimators_) == ["nb", "sgd"]

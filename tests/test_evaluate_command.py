@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from ltm_sklearn.__main__ import main
-from ltm_sklearn._commands._evaluate_page import remarks, verdict
-from ltm_sklearn._commands._evaluate_run import WITH, WITHOUT, Alone, Run, batch_for
-from ltm_sklearn._commands._features import MOST_VALUES, features_of
-from ltm_sklearn._commands.evaluate import NAMES, TABLES
+from ltm_sklearn.cli._evaluate_page import remarks, verdict
+from ltm_sklearn.cli._evaluate_run import WITH, WITHOUT, Alone, Run, batch_for
+from ltm_sklearn.cli._features import MOST_VALUES, features_of
+from ltm_sklearn.cli.evaluate import NAMES, TABLES
 from ltm_sklearn.evaluation import prequential
 from ltm_sklearn.evaluation._baselines import LastTarget, MostFrequent, RunningMean
 from ltm_sklearn.evaluation._difference import batch_means
@@ -75,7 +75,7 @@ def not_run(monkeypatch):
         seen.update(file=file, batch=batch, delay=delay, seed=seed)
         raise ValueError("not run")
 
-    monkeypatch.setattr("ltm_sklearn._commands.evaluate.run_evaluation", take)
+    monkeypatch.setattr("ltm_sklearn.cli.evaluate.run_evaluation", take)
     return seen
 
 
@@ -151,7 +151,7 @@ def test_the_page_says_what_was_done(report):
 
 def test_the_memory_is_listed(report):
     memory = pandas.read_csv(report / "memory.csv")
-    assert {"live", "young", "snapshot", "stack"} == {*memory["kind"]}
+    assert {"live", "restarted", "snapshot", "stack"} == {*memory["kind"]}
     assert memory["led"].sum() <= 1.0 + 1e-9
     assert memory["mean_weight"].is_monotonic_decreasing
 
@@ -514,7 +514,7 @@ def test_stopped_by_hand(csv, capsys, monkeypatch):
     def stop(*arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("ltm_sklearn._commands.evaluate.run_evaluation", stop)
+    monkeypatch.setattr("ltm_sklearn.cli.evaluate.run_evaluation", stop)
     code = run(csv)[0]
     assert code == 130
     assert "nothing was written" in capsys.readouterr().err
@@ -537,7 +537,7 @@ def test_the_help_tells_which_command_is_for_what(capsys):
 
 
 def test_a_folder_that_cannot_be_written_is_found_before_the_run(csv, not_run, monkeypatch, capsys):
-    monkeypatch.setattr("ltm_sklearn._commands._folder.os.access", lambda path, mode: False)
+    monkeypatch.setattr("ltm_sklearn.cli._folder.os.access", lambda path, mode: False)
     code, _ = run(csv)
     assert f"{csv.parent} cannot be written to" in failure(capsys, code)
     assert not not_run

@@ -31,10 +31,10 @@ from sktime.split import SlidingWindowSplitter  # noqa: E402
 from sktime.utils.estimator_checks import check_estimator  # noqa: E402
 
 from ltm_sklearn import ExpertMixture  # noqa: E402
-from ltm_sklearn._council import Rows  # noqa: E402
-from ltm_sklearn._outlook import council_of, losses_of  # noqa: E402
+from ltm_sklearn.aggregation._aggregator import Rows  # noqa: E402
 from ltm_sklearn.ensemble import ExpertWarning  # noqa: E402
 from ltm_sklearn.experts import FixedShare, LongTermMemory  # noqa: E402
+from ltm_sklearn.forecasting._horizon_weights import aggregator_of, losses_of  # noqa: E402
 from ltm_sklearn.river import LongTermMemoryForecaster as ForRiver  # noqa: E402
 from ltm_sklearn.sktime import LongTermMemoryEnsemble  # noqa: E402
 from ltm_sklearn.sktime import LongTermMemoryForecaster as ForSktime  # noqa: E402
@@ -354,19 +354,21 @@ def test_updates_of_any_size_are_charged_what_was_issued():
         forecaster.update(series[first:end])
     losses, forecasts = losses_of("squared_error"), np.array(tables).T
     for step in steps:
-        council = council_of(None, losses, 3)
-        book = [(0, council.standing(), council.views())]
+        aggregator = aggregator_of(None, losses, 3)
+        book = [(0, aggregator.current_weights(), aggregator.views())]
         for first, _ in updates:
             time = first + step - 1
             if time < len(y):
                 known_at = next(end for _, end in updates if time < end)
                 at = max(page for page, (since, *_) in enumerate(book) if since <= first)
-                _, standing, views = book[at]
+                _, current_weights, views = book[at]
                 rows = Rows(forecasts[[time]], y[[time]], None, None, None)
-                council.learn(standing, None if at == len(book) - 1 else views, rows, losses)
-                book.append((known_at, council.standing(), council.views()))
-        standing = council.standing()
-        np.testing.assert_allclose(forecaster.weights_.loc[step], standing.trust @ standing.opinions, atol=1e-9)
+                aggregator.learn(current_weights, None if at == len(book) - 1 else views, rows, losses)
+                book.append((known_at, aggregator.current_weights(), aggregator.views()))
+        current_weights = aggregator.current_weights()
+        np.testing.assert_allclose(
+            forecaster.weights_.loc[step], current_weights.trust @ current_weights.member_weights, atol=1e-9
+        )
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -14,11 +14,12 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import StandardScaler
 from stream_experts import Says
 
-from ltm_sklearn import ExpertMixture, LongTermMemoryClassifier, LongTermMemoryRegressor, _cells
+from ltm_sklearn import ExpertMixture, LongTermMemoryClassifier, LongTermMemoryRegressor
 from ltm_sklearn.bandits import Exp3
 from ltm_sklearn.ensemble import ExpertWarning, IncrementalPipeline, SlidingWindow
 from ltm_sklearn.experts import Squint
-from ltm_sklearn.losses._classes import CLASS_LOSSES
+from ltm_sklearn.forecasting import _series_state as _cells
+from ltm_sklearn.losses._classification import CLASS_LOSSES
 from ltm_sklearn.streams import Led, RandomTree, led
 
 X = np.random.default_rng(0).normal(size=(10, 2))
@@ -185,7 +186,7 @@ def test_tables_of_the_largest_floats_are_mixed_to_such(n_experts, lazy, is_comp
         table[::2, 1:3] = np.nan
     mixture = ExpertMixture(record=10).fit(table, np.full(10, BIG))
     np.testing.assert_allclose(mixture.predict(table), BIG, rtol=1e-12)
-    np.testing.assert_allclose(mixture.trace().predictions, BIG, rtol=1e-12)
+    np.testing.assert_allclose(mixture.run_record().predictions, BIG, rtol=1e-12)
 
 
 def chase(algorithm, n_rounds, scale, sleeping):

@@ -10,13 +10,13 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from ltm_sklearn import LongTermMemoryClassifier, LongTermMemoryRegressor, Snapshots
-from ltm_sklearn._engine import Engine
-from ltm_sklearn._models import Expert
-from ltm_sklearn._recent import Recent
-from ltm_sklearn._weighting import Charging
+from ltm_sklearn.aggregation._round_weighting import SingleAlgorithm
+from ltm_sklearn.engine._engine import Engine
+from ltm_sklearn.engine._models import Expert
+from ltm_sklearn.engine._recent_rounds import RecentRounds
+from ltm_sklearn.engine._snapshots import RisingLoss, SnapshotMemory
 from ltm_sklearn.experts import LongTermMemory
-from ltm_sklearn.losses._targets import TargetScore
-from ltm_sklearn.memory import Remembering, RisingLoss
+from ltm_sklearn.losses._regression import RegressionScore
 from ltm_sklearn.streams import stagger
 
 # Models of which everything is known: they say the last target that they learned --------------------------------
@@ -63,9 +63,11 @@ class Threshold:
 
 
 def engine_with(n_learners=1, **parameters):
-    memory = Remembering(Snapshots(**{"merge": None, "on_drift": False, **parameters}))
-    weighting = Charging(LongTermMemory(), linear=False)
-    engine = Engine(weighting, TargetScore("absolute_error", average=False), "average", False, False, memory, None, 0)
+    memory = SnapshotMemory(Snapshots(**{"merge": None, "on_drift": False, **parameters}))
+    weighting = SingleAlgorithm(LongTermMemory(), linear=False)
+    engine = Engine(
+        weighting, RegressionScore("absolute_error", average=False), "average", False, False, memory, None, 0
+    )
     names = [f"learner{at}" for at in range(n_learners)]
     engine.begin([Expert(name, name, "live", LastTarget(), 0) for name in names], LastTargets())
     return engine
@@ -235,20 +237,20 @@ def test_detector_begins_anew_after_an_alarm():
 def test_there_are_never_more_than_max_size_and_the_least_weighty_of_the_grown_goes():
     engine = engine_with(n_learners=2, every=30, max_size=4)
     rng = np.random.default_rng(0)
-    evictions, weights, dismiss = 0, {}, engine.dismiss
+    evictions, weights, remove_expert = 0, {}, engine.remove_expert
 
     def noting_the_weights(expert):
-        weights.update(zip(engine.experts, engine.accounts.mean_weights(), strict=True))
-        dismiss(expert)
+        weights.update(zip(engine.experts, engine.expert_stats.mean_weights(), strict=True))
+        remove_expert(expert)
 
-    engine.dismiss = noting_the_weights
+    engine.remove_expert = noting_the_weights
     for _ in range(150):
         before = of_kind(engine, "snapshot")
         learn(engine, rng.integers(5))
         after = of_kind(engine, "snapshot")
         assert len(after) <= 4
         assert len(of_kind(engine, "live")) == 2
-        assert len(of_kind(engine, "young")) == 2
+        assert len(of_kind(engine, "restarted")) == 2
         assert len(engine.experts) == len(engine.weights())
         gone, kept = [e for e in before if e not in after], [e for e in before if e in after]
         if len(gone) == 1:
@@ -282,7 +284,7 @@ def test_live_and_frozen_experts_are_never_given_up():
     for at in range(0, 400, 10):
         model.partial_fit(X[at : at + 10], y[at : at + 10], classes=[0, 1])
         kinds = [expert.kind for expert in model.experts_]
-        assert kinds[:4] == ["frozen", "live", "stack", "young"]
+        assert kinds[:4] == ["frozen", "live", "stack", "restarted"]
         assert kinds.count("snapshot") <= 2
     assert kinds.count("snapshot") > 0
 
@@ -295,7 +297,7 @@ def test_young_learner_begins_afresh_after_each_snapshot():
     ages = []
     for _ in range(12):
         learn(engine, 1.0)
-        ages.append(of_kind(engine, "young")[0].model.rows_learned)
+        ages.append(of_kind(engine, "restarted")[0].model.rows_learned)
     assert ages == [10, 20, 30, 40, 0] * 2 + [10, 20]
     assert of_kind(engine, "live")[0].model.rows_learned == 120
 
@@ -303,12 +305,14 @@ def test_young_learner_begins_afresh_after_each_snapshot():
 def test_prior_is_over_the_given_experts_and_a_young_learner_shares_that_of_its_live_one():
     engine = engine_with(n_learners=2)
     np.testing.assert_allclose(engine.weights(), np.full(4, 0.25))
-    memory = Remembering(Snapshots(on_drift=False))
+    memory = SnapshotMemory(Snapshots(on_drift=False))
     algorithm = LongTermMemory(prior=[0.9, 0.1])
-    weighting = Charging(algorithm, linear=False)
-    engine = Engine(weighting, TargetScore("absolute_error", average=False), "average", False, False, memory, None, 0)
+    weighting = SingleAlgorithm(algorithm, linear=False)
+    engine = Engine(
+        weighting, RegressionScore("absolute_error", average=False), "average", False, False, memory, None, 0
+    )
     engine.begin([Expert(name, name, "live", LastTarget(), 0) for name in ("often", "seldom")], LastTargets())
-    assert [expert.name for expert in engine.experts] == ["often", "seldom", "often@young", "seldom@young"]
+    assert [expert.name for expert in engine.experts] == ["often", "seldom", "often@restarted", "seldom@restarted"]
     np.testing.assert_allclose(engine.weighting.algorithm.prior_, [0.45, 0.05, 0.45, 0.05])
     np.testing.assert_allclose(engine.weights()[:2], engine.weights()[2:])
     assert engine.weights()[0] > engine.weights()[1]
@@ -351,7 +355,7 @@ def test_snapshot_that_agrees_with_an_old_one_takes_its_seat():
         learn(engine, level)
     first, second = of_kind(engine, "snapshot")
     seat = engine.experts.index(first)
-    joined, rounds = first.joined, engine.accounts.table[0, seat]
+    joined, rounds = first.joined, engine.expert_stats.table[0, seat]
     weights = engine.weights()
     for _ in range(4):
         learn(engine, 0.0)
@@ -359,7 +363,7 @@ def test_snapshot_that_agrees_with_an_old_one_takes_its_seat():
     learn(engine, 0.0)
     assert of_kind(engine, "snapshot") == [first, second]
     assert (first.name, first.born, first.joined) == ("learner0@150", 150, joined)
-    assert engine.accounts.table[0, seat] == rounds + 5  # its past goes on
+    assert engine.expert_stats.table[0, seat] == rounds + 5  # its past goes on
     assert first.model.rows_learned in (50, 150)  # the new model
     assert len(engine.weights()) == len(weights)
 
@@ -423,7 +427,7 @@ def test_snapshots_are_not_asked_again_about_rows_of_which_they_have_spoken(batc
         return [expert.name for expert in model.experts_], model.weights_.tolist(), asked.total()
 
     names, weights, n_asked = outcome()
-    monkeypatch.setattr(Recent, "follow", lambda self, experts: self.__dict__.update(seats=[], experts=[]))
+    monkeypatch.setattr(RecentRounds, "follow", lambda self, experts: self.__dict__.update(seats=[], experts=[]))
     same_names, same_weights, n_asked_again = outcome()
     assert (names, weights) == (same_names, same_weights)
     assert len([name for name in names if "@" in name]) > 2

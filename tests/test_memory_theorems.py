@@ -25,7 +25,7 @@ from ltm_sklearn.experts._reductions import AWAKE
 ROUNDING = 1e-6
 
 
-class Trace:
+class RunRecord:
     """What a reduction did: confidences z (T, K, M), regrets r (T, K), rates (M,)."""
 
     def __init__(self, algorithm, environment, span):
@@ -95,27 +95,27 @@ PAIRS = [(static, switching) for static in STATIC for switching in SWITCHING]
 
 def theorem_1_excess(algorithm, environment, seed, n_segments):
     """Over all experts and some comparators: by how much the proof's three inequalities, and the theorem, fail."""
-    trace = Trace(algorithm, environment, span=2.0)
+    run_record = RunRecord(algorithm, environment, span=2.0)
     static, switching = algorithm._plugins()
-    rate = trace.rates[0]
-    z, r = trace.confidence[..., 0], trace.regret
+    rate = run_record.rates[0]
+    z, r = run_record.confidence[..., 0], run_record.regret
     raw = losses_as_they_are(algorithm)
     if raw:
-        fixed_cost, second = np.log(trace.n_experts) / rate, rate * (z**2 * r**2).sum(axis=0)
+        fixed_cost, second = np.log(run_record.n_experts) / rate, rate * (z**2 * r**2).sum(axis=0)
     else:
-        fixed_cost = static_cost(static, trace.n_experts, trace.n_rounds) / rate
+        fixed_cost = static_cost(static, run_record.n_experts, run_record.n_rounds) / rate
         second = 2 * rate * z.sum(axis=0)
     excess = [((z * r).sum(axis=0) - fixed_cost - second).max()]
-    for sequence in trace.comparators(seed, n_segments):
+    for sequence in run_record.comparators(seed, n_segments):
         total, bound = 0.0, 0.0
-        for expert in range(trace.n_experts):
+        for expert in range(run_record.n_experts):
             chosen = sequence == expert
             segments = awake_segments(sequence, expert)
             if raw:  # Σ_{i_t=i} r <= cost/η + η Σ_{i_t=i} (5 + h²) + Σ z (r - 5η)
                 along = 5 * chosen.sum() + ((5 * rate - r[chosen, expert]) ** 2).sum()
-                cost, bias = sharing_cost(segments, trace.shares) / rate + rate * along, 5 * rate
+                cost, bias = sharing_cost(segments, run_record.shares) / rate + rate * along, 5 * rate
             else:  # Σ_{i_t=i} r <= cost/η + 8 η T_i + Σ z (r - 2η)
-                cost = switching_cost(switching, segments, trace.shares, 3.0) / rate
+                cost = switching_cost(switching, segments, run_record.shares, 3.0) / rate
                 cost, bias = cost + 8 * rate * chosen.sum(), 2 * rate
             gain = r[chosen, expert].sum()
             excess.append(gain - cost - (z[:, expert] * (r[:, expert] - bias)).sum())
@@ -154,30 +154,30 @@ def test_the_rate_of_theorem_1():
 
 def paper_excess(algorithm, environment, seed, n_segments):
     """Theorem 2's inequalities for every expert and every rate, constants of the paper."""
-    trace = Trace(algorithm, environment, span=2.0)
+    run_record = RunRecord(algorithm, environment, span=2.0)
     static, switching = algorithm._plugins()
-    n_cells = trace.n_experts * len(trace.rates)
-    z, r, rates = trace.confidence, trace.regret[..., np.newaxis], trace.rates
+    n_cells = run_record.n_experts * len(run_record.rates)
+    z, r, rates = run_record.confidence, run_record.regret[..., np.newaxis], run_record.rates
     size = np.abs(r)
     raw = losses_as_they_are(algorithm)
     if raw:
         fixed_cost, second = np.log(n_cells) / rates, rates * (z**2 * r**2).sum(axis=0)
     else:
-        fixed_cost = static_cost(static, n_cells, trace.n_rounds) / rates
+        fixed_cost = static_cost(static, n_cells, run_record.n_rounds) / rates
         second = rates * (z * size).sum(axis=0)
     excess = [((z * r).sum(axis=0) - fixed_cost - second).max()]
     kept = (z * r - 3 * rates * z * size).sum(axis=0)
-    for sequence in trace.comparators(seed, n_segments):
+    for sequence in run_record.comparators(seed, n_segments):
         total, bound = 0.0, 0.0
-        for expert in range(trace.n_experts):
+        for expert in range(run_record.n_experts):
             chosen = sequence == expert
             segments = awake_segments(sequence, expert)
             if raw:  # Σ_{i_t=i} r <= cost/η + η Σ_{i_t=i} (5|r| + h²) + Σ z (r - 3η|r|)
                 here = r[chosen, expert]
                 along = (5 * np.abs(here) + (5 * rates * np.abs(here) - here) ** 2).sum(axis=0)
-                cost = sharing_cost(segments, trace.shares) / rates + rates * along
+                cost = sharing_cost(segments, run_record.shares) / rates + rates * along
             else:  # Σ_{i_t=i} r <= cost/η + 7 η Σ_{i_t=i} |r| + Σ z (r - 3η|r|)
-                cost = switching_cost(switching, segments, trace.shares, 4.0) / rates
+                cost = switching_cost(switching, segments, run_record.shares, 4.0) / rates
                 cost = cost + 7 * rates * size[chosen, expert].sum()
             gain = r[chosen, expert].sum()
             excess.append((gain - cost - kept[expert]).max())
@@ -189,10 +189,12 @@ def paper_excess(algorithm, environment, seed, n_segments):
 
 def tight_constants_excess(algorithm, environment, seed, n_segments):
     """The same for the tight constants."""
-    trace = Trace(algorithm, environment, span=1.0)
-    complexity = np.log(trace.n_experts * len(trace.rates))
-    sequences = list(trace.comparators(seed, n_segments))
-    return tight_excess(trace.confidence, trace.regret, trace.rates, complexity, sequences, trace.shares)
+    run_record = RunRecord(algorithm, environment, span=1.0)
+    complexity = np.log(run_record.n_experts * len(run_record.rates))
+    sequences = list(run_record.comparators(seed, n_segments))
+    return tight_excess(
+        run_record.confidence, run_record.regret, run_record.rates, complexity, sequences, run_record.shares
+    )
 
 
 EXCESS = {"paper": paper_excess, "tight": tight_constants_excess}

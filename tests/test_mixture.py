@@ -17,11 +17,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from ltm_sklearn import ExpertMixture
-from ltm_sklearn._council import Council, Rows
+from ltm_sklearn.aggregation._aggregator import Aggregator, Rows
 from ltm_sklearn.evaluation import crps, oracles, prequential
 from ltm_sklearn.experts import BOA, FixedShare, LongTermMemory, MLPoly
 from ltm_sklearn.losses import AbsoluteError, Huber, Pinball, SquaredError
-from ltm_sklearn.losses._numbers import OutputLosses
+from ltm_sklearn.losses._regression_losses import OutputLosses
 
 
 def frame(X, **columns):
@@ -31,7 +31,7 @@ def frame(X, **columns):
 
 def issued(mixture, **which):
     """What was issued, row by row."""
-    return mixture.trace(**which).predictions
+    return mixture.run_record(**which).predictions
 
 
 def fitted(X, y, **parameters):
@@ -41,7 +41,7 @@ def fitted(X, y, **parameters):
 # Rounds, blocks, lags -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("algorithm", [None, BOA()], ids=["council", "BOA"])
+@pytest.mark.parametrize("algorithm", [None, BOA()], ids=["aggregator", "BOA"])
 @pytest.mark.parametrize(("block", "lag"), [(1, 0), (1, 1), (1, 6), (8, 0), (8, 3), (8, 8), (8, 20)])
 def test_a_row_is_scored_with_what_a_user_would_have_issued(block, lag, algorithm):
     # A forecaster predicts a block when it begins, and hands in targets when they are known.
@@ -87,11 +87,13 @@ def test_blocks_by_a_column_may_have_any_lengths():
     X, y = returning(100, length=25)
     days = np.repeat(np.arange(7), [1, 30, 4, 25, 2, 20, 18])
     by_column = fitted(frame(X, day=days), y, block="day")
-    said, council = np.empty(100), Council(None, True, np.full(4, 0.25))
+    said, aggregator = np.empty(100), Aggregator(None, True, np.full(4, 0.25))
     for day in range(7):
-        here, standing = days == day, council.standing()
-        said[here] = standing.mixtures(X[here], None) @ standing.trust
-        council.learn(standing, None, Rows(X[here], y[here], None, None, None), OutputLosses([SquaredError()]))
+        here, current_weights = days == day, aggregator.current_weights()
+        said[here] = current_weights.mixtures(X[here], None) @ current_weights.trust
+        aggregator.learn(
+            current_weights, None, Rows(X[here], y[here], None, None, None), OutputLosses([SquaredError()])
+        )
     np.testing.assert_allclose(issued(by_column), said, rtol=1e-9)
     assert by_column.n_rounds_ == 7
 
@@ -137,8 +139,8 @@ def test_returning_leaders_are_found_again(loss):
     X, y = X + 100.0, y + 100.0
     mixture = fitted(X, y, loss=loss)
     assert mixture.mixture_loss_ < 0.35 * mixture.loss_.min()
-    trace = mixture.trace()
-    phases = trace.loss[:900].reshape(6, 150).sum(axis=1)
+    run_record = mixture.run_record()
+    phases = run_record.loss[:900].reshape(6, 150).sum(axis=1)
     assert phases[3:].mean() < 0.8 * phases[1:3].mean()
 
 
@@ -196,7 +198,7 @@ def test_two_experts_in_turns_get_cheaper():
     y = np.zeros(3000)
     first = np.arange(3000) // 500 % 2 == 0
     X = np.column_stack([np.where(first, 0.0, 1.0), np.where(first, 1.0, 0.0)])
-    phases = fitted(X, y).trace().loss.reshape(6, 500).sum(axis=1)
+    phases = fitted(X, y).run_record().loss.reshape(6, 500).sum(axis=1)
     assert phases[2:].max() < 5.0
     assert phases[-1] < phases[1]
 
@@ -290,15 +292,15 @@ def test_sleeping_experts_get_no_weight_and_keep_what_they_had():
     X, y = returning(400, length=400)
     X[200:300, 0] = np.nan
     mixture = fitted(X, y)
-    weights = mixture.trace().weights
+    weights = mixture.run_record().weights
     assert weights[199, 0] > 0.9
     assert not weights[200:300, 0].any()
     assert weights[300, 0] > 0.4  # at once
     assert weights[310, 0] > 0.6
     assert weights[399, 0] > 0.9
     np.testing.assert_allclose(weights.sum(axis=1), 1.0)
-    assert mixture.trace().losses[200:300, 0].size == 100
-    assert np.isnan(mixture.trace().losses[200:300, 0]).all()
+    assert mixture.run_record().losses[200:300, 0].size == 100
+    assert np.isnan(mixture.run_record().losses[200:300, 0]).all()
 
 
 def test_experts_come_and_go_by_the_names_of_their_columns():
@@ -315,7 +317,7 @@ def test_experts_come_and_go_by_the_names_of_their_columns():
     now = mixture.predict(table[200:])
     np.testing.assert_allclose(mixture.predict(table[["model 1", "model 0", "model 2"]][200:]), now)
     np.testing.assert_allclose(mixture.predict(table.assign(unknown=np.pi)[200:]), now)
-    assert mixture.trace().weights.shape == (251, 3)
+    assert mixture.run_record().weights.shape == (251, 3)
     assert list(mixture.feature_names_in_) == ["model 2", "model 1", "model 0"]
 
 
@@ -463,9 +465,9 @@ def test_pooled_groups_share_what_they_have_in_common():
     table = frame(X, hour=np.arange(2400) % 24)
     alone, pooled = (fitted(table, y, block=24, group="hour", pooled=pooled) for pooled in (False, True))
     assert pooled.mixture_loss_ < 0.8 * alone.mixture_loss_
-    trace = pooled.trace()
-    np.testing.assert_allclose(trace.weights.sum(axis=1), 1.0)
-    np.testing.assert_allclose((trace.weights * X).sum(axis=1), trace.predictions, rtol=1e-9)
+    run_record = pooled.run_record()
+    np.testing.assert_allclose(run_record.weights.sum(axis=1), 1.0)
+    np.testing.assert_allclose((run_record.weights * X).sum(axis=1), run_record.predictions, rtol=1e-9)
     new = pooled.predict(table[:1].assign(hour=99))  # a group never seen has the pool's opinion
     assert abs(new - y[0]) < 0.5
     # and where groups differ, they still find out
@@ -647,24 +649,24 @@ def test_a_summary_says_why_there_are_no_oracles():
 def test_a_record_is_thinned_to_its_limit(pieces):
     X, y = returning(1000)
     X = sleepy(X)
-    whole = fitted(X, y).trace()
+    whole = fitted(X, y).run_record()
     few = ExpertMixture(record=100)
     for rows in np.array_split(np.arange(1000), pieces):
         few.partial_fit(X[rows], y[rows])
-    trace = few.trace()
-    assert len(trace.ends) == 63  # of 16 rows, but the last
-    assert trace.counts.sum() == 1000
-    np.testing.assert_allclose(trace.weights[0], whole.weights[:16].mean(axis=0))
-    np.testing.assert_allclose(trace.losses[1], np.nanmean(whole.losses[16:32], axis=0))
-    np.testing.assert_allclose(trace.counts @ trace.loss, whole.loss.sum())
+    run_record = few.run_record()
+    assert len(run_record.ends) == 63  # of 16 rows, but the last
+    assert run_record.counts.sum() == 1000
+    np.testing.assert_allclose(run_record.weights[0], whole.weights[:16].mean(axis=0))
+    np.testing.assert_allclose(run_record.losses[1], np.nanmean(whole.losses[16:32], axis=0))
+    np.testing.assert_allclose(run_record.counts @ run_record.loss, whole.loss.sum())
 
 
 def test_times_are_recorded_as_the_clock_says_them():
     X, y = returning(48)
     times = pd.date_range("2024-10-26 12:00", periods=48, freq="h", tz="Europe/Paris")  # a night of 25 hours
-    trace = fitted(frame(X, when=times), y, time="when", group="hour").trace()
-    assert trace.times[0] == np.datetime64("2024-10-26T12:00")
-    assert len(np.unique(trace.times)) == 47  # 02:00 comes twice, which is right
+    run_record = fitted(frame(X, when=times), y, time="when", group="hour").run_record()
+    assert run_record.times[0] == np.datetime64("2024-10-26T12:00")
+    assert len(np.unique(run_record.times)) == 47  # 02:00 comes twice, which is right
 
 
 @pytest.mark.parametrize(
@@ -698,7 +700,7 @@ def test_it_works_in_pipelines_searches_and_prequential_runs():
     assert search.best_score_ > 0.5
     result = prequential({"mixture": ExpertMixture(record=300), "memory": ExpertMixture(LongTermMemory())}, (X, y))
     assert result.frame().loc["mixture", "mae"] < 1.0
-    assert list(result.traces) == ["mixture"]
+    assert list(result.run_records) == ["mixture"]
 
 
 def test_fit_forgets():
@@ -706,6 +708,6 @@ def test_fit_forgets():
     once = ExpertMixture(record=100).fit(X, y)
     twice = ExpertMixture(record=100).fit(frame(X[:, :2]), y).fit(X, y)
     np.testing.assert_array_equal(twice.weights_, once.weights_)
-    assert len(twice.trace().ends) == 100
+    assert len(twice.run_record().ends) == 100
     assert not hasattr(twice, "feature_names_in_")
     assert not hasattr(clone(once), "_panel")

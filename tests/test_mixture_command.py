@@ -15,8 +15,8 @@ import pytest
 
 from ltm_sklearn import ExpertMixture
 from ltm_sklearn.__main__ import main
-from ltm_sklearn._commands._pictures import WORDS, draw_pictures
-from ltm_sklearn._commands.mixture import NAMES
+from ltm_sklearn.cli._pictures import WORDS, draw_pictures
+from ltm_sklearn.cli.mixture import NAMES
 
 pandas = pytest.importorskip("pandas")
 matplotlib = pytest.importorskip("matplotlib")
@@ -79,14 +79,14 @@ def test_weights_and_forecasts_are_those_of_the_estimator_row_by_row(csv, capsys
     table = pandas.read_csv(csv)
     X, y = table.drop(columns="y"), table["y"]
     mixture = ExpertMixture(loss="absolute_error", block=24, lag=3, time="t", group="weekday", record=N_ROWS).fit(X, y)
-    trace = mixture.trace()
+    run_record = mixture.run_record()
     weights = pandas.read_csv(out / "weights.csv")
     assert list(weights.columns) == ["t", "first", "second", "third"]
     assert list(weights["t"]) == list(table["t"])
-    np.testing.assert_allclose(weights.iloc[:, 1:].to_numpy(), trace.weights, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(weights.iloc[:, 1:].to_numpy(), run_record.weights, rtol=1e-9, atol=1e-12)
     issued = pandas.read_csv(out / "forecasts.csv")
     assert list(issued.columns) == ["t", "y", "mixture", "plain_mean"]
-    np.testing.assert_allclose(issued["mixture"], trace.predictions, rtol=1e-9)
+    np.testing.assert_allclose(issued["mixture"], run_record.predictions, rtol=1e-9)
     np.testing.assert_allclose(issued["y"], y, rtol=1e-9)
     np.testing.assert_allclose(issued["plain_mean"], X[["first", "second", "third"]].mean(axis=1), rtol=1e-9)
     summary = pandas.read_csv(out / "summary.csv", index_col="name")
@@ -165,7 +165,7 @@ def test_series_have_their_own_weights_and_a_table(tmp_path, interleaved, block)
     assert list(issued["id"]) == list(table["id"])
     for label in ("001", "b", "c"):
         here = issued[(issued["id"] == label) & known]
-        np.testing.assert_allclose(here["mixture"], mixture.trace(label).predictions, rtol=1e-9)
+        np.testing.assert_allclose(here["mixture"], mixture.run_record(label).predictions, rtol=1e-9)
     np.testing.assert_allclose(issued["mixture"][~known], mixture.predict(X[~known]), rtol=1e-9)
     by_series = pandas.read_csv(out / "series.csv", dtype={"series": str}).set_index("series")
     assert list(by_series.index) == ["b", "001", "c"]
@@ -275,11 +275,11 @@ def test_the_page_says_what_was_run_and_names_are_no_markup(report):
 def test_the_pictures_show_oracles_where_there_are_any():
     table = forecasts()
     mixture = ExpertMixture(time="t", record=N_ROWS).fit(table.drop(columns="y"), table["y"])
-    pictures = draw_pictures(mixture.trace())
+    pictures = draw_pictures(mixture.run_record())
     assert [picture.name for picture in pictures] == list(WORDS)
     assert all(picture.png.startswith(b"\x89PNG") for picture in pictures)
     short = ExpertMixture(record=9).fit(table.drop(columns=["y", "t"])[:9], table["y"][:9])
-    assert "memory_curve" not in [picture.name for picture in draw_pictures(short.trace())]
+    assert "memory_curve" not in [picture.name for picture in draw_pictures(short.run_record())]
 
 
 def chromium(*options, folder):
@@ -463,7 +463,7 @@ def test_a_missing_extra_is_named(csv, capsys, monkeypatch, package, extra):
 
 
 def test_progress_in_lines_where_rich_is_missing(csv, capsys, monkeypatch):
-    monkeypatch.setattr("ltm_sklearn._progress.find_spec", lambda name: None)
+    monkeypatch.setattr("ltm_sklearn.recording._progress.find_spec", lambda name: None)
     assert run(csv, "--time", "t")[0] == 0
     assert f"mixture: {N_ROWS} of {N_ROWS} rows" in capsys.readouterr().err
 
@@ -541,7 +541,7 @@ def test_stopped_by_hand(csv, capsys, monkeypatch):
     def stop(*arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("ltm_sklearn._commands.mixture.run_mixture", stop)
+    monkeypatch.setattr("ltm_sklearn.cli.mixture.run_mixture", stop)
     code, out = run(csv, "--time", "t")
     assert code == 130
     assert "nothing was written" in capsys.readouterr().err
@@ -563,7 +563,7 @@ def test_the_help_has_an_example(capsys):
 def test_the_commands_in_the_document_are_understood(monkeypatch):
     asked = []
     for command in ("demo", "evaluate", "mixture", "watch"):
-        monkeypatch.setattr(f"ltm_sklearn._commands.{command}.run", lambda options: asked.append(options) or 0)
+        monkeypatch.setattr(f"ltm_sklearn.cli.{command}.run", lambda options: asked.append(options) or 0)
     document = (Path(__file__).parent.parent / "docs" / "command_line.md").read_text()
     shell = "".join(re.findall(r"```sh\n(.*?)```", document, flags=re.DOTALL)).replace("\\\n", " ")
     lines = [line for line in shell.splitlines() if line.startswith("ltm-sklearn")]

@@ -65,7 +65,7 @@ def shown(mixture, table):
     for name in ("n_features_in_", "feature_names_in_"):
         seen[name] = getattr(mixture, name, None)
     seen |= {"predict": mixture.predict(table), "weigh": mixture.weigh(table), "score": mixture.score(table, y)}
-    for name in ("trace", "summary"):
+    for name in ("run_record", "summary"):
         series = {"series": "north"} if len(mixture._known.series) > 1 else {}
         try:
             seen[name] = vars(getattr(mixture, name)(**series))

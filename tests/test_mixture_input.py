@@ -195,15 +195,15 @@ def test_tables_of_other_shapes():
     with pytest.raises(ValueError, match="one target"):
         ExpertMixture(quantiles=[0.5]).fit(X, np.column_stack([y, y]))
     with pytest.raises(ValueError, match="no series 'z'"):
-        ExpertMixture(record=50, series="id").fit(table(id="q"), y).trace(series="z")
+        ExpertMixture(record=50, series="id").fit(table(id="q"), y).run_record(series="z")
     with pytest.raises(ValueError, match="no output 3"):
-        ExpertMixture(record=50).fit(X, y).trace(output=3)
+        ExpertMixture(record=50).fit(X, y).run_record(output=3)
     with pytest.raises(ValueError, match="no output <NA>"):
-        ExpertMixture(record=50).fit(X, y).trace(output=pd.NA)
+        ExpertMixture(record=50).fit(X, y).run_record(output=pd.NA)
     with pytest.raises(ValueError, match=r"no series \(1, \[2\]\)"):
-        ExpertMixture(record=50).fit(X, y).trace(series=(1, [2]))
+        ExpertMixture(record=50).fit(X, y).run_record(series=(1, [2]))
     with pytest.raises(ValueError, match="record="):
-        mixture.trace()
+        mixture.run_record()
 
 
 def test_a_time_that_was_there_in_an_earlier_call():

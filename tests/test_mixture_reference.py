@@ -1,6 +1,6 @@
 """ExpertMixture against a plain account of what it does, row by row, in all combinations of its options.
 
-The account knows councils (which have tests of their own) and nothing else: no panel, timetable, cells or kernel.
+The account knows councils (which have tests of their own) and nothing else: no panel, issue_schedule, cells or kernel.
 """
 
 import numpy as np
@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 from ltm_sklearn import ExpertMixture
-from ltm_sklearn._council import Council, Rows
+from ltm_sklearn.aggregation._aggregator import Aggregator, Rows
 from ltm_sklearn.losses import LOSSES, Pinball
-from ltm_sklearn.losses._numbers import OutputLosses
+from ltm_sklearn.losses._regression_losses import OutputLosses
 
 FADING = np.exp(-1.0 / 100.0)
 
@@ -19,28 +19,28 @@ class Account:
     """One set of weights: what was issued after each round, and from how many rows on."""
 
     def __init__(self, prior):
-        self.council = Council(None, True, prior / prior.sum())
-        self.pages = [(0, self.council.standing(), self.council.views())]
+        self.aggregator = Aggregator(None, True, prior / prior.sum())
+        self.pages = [(0, self.aggregator.current_weights(), self.aggregator.views())]
 
     def page(self, begin):
         return max(at for at, (known, _, _) in enumerate(self.pages) if known <= begin)
 
     def say(self, begin, x, a):
-        _, standing, _ = self.pages[self.page(begin)]
+        _, current_weights, _ = self.pages[self.page(begin)]
         filled = np.where(a > 0, x, (a * np.nan_to_num(x)).sum() / a.sum())
-        return (standing.mixtures(filled[np.newaxis], a[np.newaxis]) @ standing.trust)[0]
+        return (current_weights.mixtures(filled[np.newaxis], a[np.newaxis]) @ current_weights.trust)[0]
 
     def learn(self, begin, known, rows, losses):
         at = self.page(begin)
-        _, standing, views = self.pages[at]
+        _, current_weights, views = self.pages[at]
         x, a = np.array([row[0] for row in rows]), np.array([row[1] for row in rows])
         y, weights, outputs = (np.array([row[part] for row in rows]) for part in (2, 3, 4))
         if weights.any():
             means = (a * np.nan_to_num(x)).sum(axis=1) / a.sum(axis=1)
             x = np.where(a > 0, x, means[:, np.newaxis])
             late = views if at < len(self.pages) - 1 else None
-            self.council.learn(standing, late, Rows(x, y, a, weights, outputs), losses)
-        self.pages.append((known, self.council.standing(), self.council.views()))
+            self.aggregator.learn(current_weights, late, Rows(x, y, a, weights, outputs), losses)
+        self.pages.append((known, self.aggregator.current_weights(), self.aggregator.views()))
 
 
 def account_of(X, y, awake, weights, groups, series, losses, *, block, lag, pooled, bias, shared):
@@ -52,7 +52,7 @@ def account_of(X, y, awake, weights, groups, series, losses, *, block, lag, pool
     means = (awake * np.nan_to_num(X)).sum(axis=1) / awake.sum(axis=1)
     prior = np.full(n_experts + 2 * bias, 1.0 / (n_experts + 2 * bias))
     for name in np.unique(series):
-        of_series, accounts = np.flatnonzero(series == name), {}
+        of_series, expert_stats = np.flatnonzero(series == name), {}
         scales, summed, count = [(0, np.full(n_outputs, np.nan))], np.zeros(n_outputs), 0.0
         for begin in range(0, len(of_series), block):
             rows, known = of_series[begin : begin + block], begin + block + lag
@@ -66,20 +66,20 @@ def account_of(X, y, awake, weights, groups, series, losses, *, block, lag, pool
                         x, a = np.append(around, x), np.append(~np.isnan(around), a)
                     which = 0 if shared else output
                     if pooled:
-                        pool = accounts.setdefault(("all", which), None) or Account(prior)
-                        accounts["all", which] = pool
+                        pool = expert_stats.setdefault(("all", which), None) or Account(prior)
+                        expert_stats["all", which] = pool
                         mixture = pool.say(begin, x, a)
                         rounds.setdefault(("all", which), []).append((x, a, y[row, output], weights[row], output))
                         x, a = np.append(mixture, x), np.append(1.0, a)
                     key = (groups[row], which)
-                    if key not in accounts:
-                        accounts[key] = Account(np.append(prior.sum(), prior) if pooled else prior)
-                    said[row, output] = accounts[key].say(begin, x, a)
+                    if key not in expert_stats:
+                        expert_stats[key] = Account(np.append(prior.sum(), prior) if pooled else prior)
+                    said[row, output] = expert_stats[key].say(begin, x, a)
                     rounds.setdefault(key, []).append((x, a, y[row, output], weights[row], output))
             if len(rows) < block:
                 break
             for key, its in rounds.items():
-                accounts[key].learn(begin, known, its, losses)
+                expert_stats[key].learn(begin, known, its, losses)
             part = weights[rows].mean()
             if part > 0.0:
                 error = weights[rows] @ np.abs(means[rows] - y[rows]) / weights[rows].sum()
@@ -134,5 +134,5 @@ def test_what_is_issued_is_what_the_account_says(seed):
     outputs = mixture._known.outputs
     for each in np.unique(series):
         for at, output in enumerate(outputs):
-            got = mixture.trace(series=each, output=output).predictions
+            got = mixture.run_record(series=each, output=output).predictions
             np.testing.assert_allclose(got, expected[series == each, at], rtol=1e-8)

@@ -11,7 +11,8 @@ pytest.importorskip("river")
 from river import linear_model, naive_bayes, preprocessing
 from river_experts import ReadsChances, ReadsNumber
 
-from ltm_sklearn import Snapshots, _one_row
+from ltm_sklearn import Snapshots
+from ltm_sklearn.engine import _compiled_round as _one_row
 from ltm_sklearn.ensemble import ExpertWarning
 from ltm_sklearn.experts import BOA, FixedShare, LongTermMemory
 from ltm_sklearn.losses import Pinball
@@ -70,7 +71,7 @@ def assert_same(make, rows, monkeypatch, least_compiled):
     for one, other in zip(fast_said, plain_said, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(fast.weights_, plain.weights_, rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(fast._engine.accounts.table, plain._engine.accounts.table, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(fast._engine.expert_stats.table, plain._engine.expert_stats.table, rtol=1e-9, atol=1e-9)
     assert (fast.n_rounds_, fast.n_samples_seen_) == (plain.n_rounds_, plain.n_samples_seen_) == (len(rows),) * 2
     scores = fast._engine.score, plain._engine.score
     for name, value in vars(scores[0]).items():

@@ -213,7 +213,7 @@ def test_the_mixture_of_a_series_can_be_looked_at(tmp_path):
     rows = panel_frame(n_series=20)
     panel = panel_in(tmp_path, record=50).partial_fit(rows)
     mixture = panel.mixture_of("shop-3")
-    np.testing.assert_array_equal(mixture.trace("shop-3").targets.ravel(), rows.loc[rows["shop"] == "shop-3", "y"])
+    np.testing.assert_array_equal(mixture.run_record("shop-3").targets.ravel(), rows.loc[rows["shop"] == "shop-3", "y"])
     with pytest.raises(ValueError, match="no series 'shop-99'"):
         panel.mixture_of("shop-99")
     with pytest.raises(ValueError, match=r"series=1\.5 is neither"):

@@ -153,7 +153,7 @@ HEDGE = "ltm_sklearn.experts._exponential:Hedge"
         ([["called", 0, [], [], [], None]], ["ltm_sklearn._show_versions:show_versions"]),
         ([["object", 0, {}]], ["ltm_sklearn._show_versions:show_versions"]),
         ([["object", 0, {}]], ["ltm_sklearn._show_versions:os.system"]),
-        ([["object", 0, {}]], ["ltm_sklearn._log_file:os"]),
+        ([["object", 0, {}]], ["ltm_sklearn.recording._log_file:os"]),
         ([["object", 0, {}]], ["ltm_sklearn.experts:Hedge"]),
         ([["object", 0, {}]], ["ltm_sklearn.experts._exponential:Hedge.__class__"]),
         ([["object", 0, {}]], ["ltm_sklearn.no_such_module:Thing"]),
@@ -292,9 +292,9 @@ def test_large_keys_are_loaded(path):
 
 def test_all_names_are_looked_at_before_anything_is_made(path, monkeypatch):
     made = []
-    monkeypatch.setattr("ltm_sklearn._pulse.Pulse.__setstate__", made.append, raising=False)
+    monkeypatch.setattr("ltm_sklearn.recording._run_status.RunStatus.__setstate__", made.append, raising=False)
     nodes = [["list", [1], [2]], ["object", 0, {"a": 1}], ["object", 1, {}]]
-    refused(crafted(nodes, ["ltm_sklearn._pulse:Pulse", "os:system"]), path, r"os\.system")
+    refused(crafted(nodes, ["ltm_sklearn.recording._run_status:RunStatus", "os:system"]), path, r"os\.system")
     assert not made
 
 

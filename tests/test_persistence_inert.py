@@ -39,7 +39,7 @@ class Hashed:
         return self is other
 
 
-class Shown:
+class FittedAttributes:
     def __repr__(self):
         run()
         return "shown"
@@ -137,7 +137,7 @@ def test_keys_that_compare_in_their_own_way_are_refused(tmp_path, node, inside):
         "ltm_sklearn.persistence._models:loaded_pickle",
         "ltm_sklearn.persistence._file:_load",
         "ltm_sklearn.distributed._remote:Remote",
-        "ltm_sklearn._commands._common:started",
+        "ltm_sklearn.cli._common:started",
         "river.datasets.base:RemoteDataset",
         "river.stream.cache:Cache",
         "sktime.base._base:load",
@@ -228,12 +228,12 @@ def test_no_object_is_shown_in_a_message(tmp_path, nodes, monkeypatch):
 
 def test_the_version_of_an_estimator_is_not_shown_either():
     with pytest.raises(ValueError, match="is no text"):
-        LongTermMemoryClassifier([]).__setstate__({"_ltm_sklearn_version": Shown()})
+        LongTermMemoryClassifier([]).__setstate__({"_ltm_sklearn_version": FittedAttributes()})
 
 
 def test_errors_in_words_show_no_objects():
     assert in_words(KeyError("a")) == "KeyError: 'a'"
-    assert in_words(KeyError(Shown())) == "KeyError"
+    assert in_words(KeyError(FittedAttributes())) == "KeyError"
 
 
 def test_the_version_of_a_model_that_skops_wrote_is_text(tmp_path):
@@ -265,7 +265,7 @@ def test_a_state_of_pairs_is_no_way_around(tmp_path, name):
 @pytest.mark.parametrize(
     "name",
     [
-        "ltm_sklearn._demo:run_demo",
+        "ltm_sklearn.cli._demo_run:run_demo",
         "ltm_sklearn._show_versions:show_versions",
         "river.compat.river_to_sklearn:convert_river_to_sklearn",
     ],

@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from ltm_sklearn import LongTermMemoryClassifier, LongTermMemoryRegressor
-from ltm_sklearn._rows import column_names
+from ltm_sklearn._frames import column_names
 from ltm_sklearn.evaluation import PrequentialDisplay, prequential
 from ltm_sklearn.evaluation._changes import Changes
 from ltm_sklearn.evaluation._curve import MOST_POINTS, MOST_SEGMENTS, Curve, Schedule
@@ -703,7 +703,7 @@ def test_progress_is_shown_on_demand(rich, monkeypatch, capsys):
     if rich:
         pytest.importorskip("rich")
     else:
-        monkeypatch.setattr("ltm_sklearn._progress.find_spec", lambda name: None)
+        monkeypatch.setattr("ltm_sklearn.recording._progress.find_spec", lambda name: None)
     prequential(Says(), pairs(*table(30)), n_samples=20, progress=True)
     out, err = capsys.readouterr()
     assert "20" in out + err

@@ -18,7 +18,7 @@ PUBLIC = {
     "ltm_sklearn.bandits": "BanditAlgorithm DiscountedUCB Exp3 Exp3IX Exp3S LongTermMemoryBandit LowerBoundAdversary "
     "SlidingWindowUCB SparseHybrid SparseLongTermMemory",
     "ltm_sklearn.display": "AverageLossDisplay ContributionDisplay CumulativeLossDisplay LiveDisplay "
-    "MemoryCurveDisplay RecurrenceDisplay ResidualDisplay RunningLossDisplay Trace WeightBoxDisplay WeightStackDisplay",
+    "MemoryCurveDisplay RecurrenceDisplay ResidualDisplay RunningLossDisplay RunRecord WeightBoxDisplay WeightStackDisplay",
     "ltm_sklearn.distributed": "DaskWorkers OnWorker PanelMixture",
     "ltm_sklearn.ensemble": "ExpertMixture ExpertSummary ExpertWarning FromRiverClassifier FromRiverRegressor "
     "IncrementalPipeline LongTermMemoryClassifier LongTermMemoryRegressor SlidingWindow",
@@ -30,7 +30,7 @@ PUBLIC = {
     "Squint",
     "ltm_sklearn.losses": "AbsoluteError AbsolutePercentageError Huber LOSSES LogCosh Pinball RegressionLoss "
     "SquaredError",
-    "ltm_sklearn.memory": "DriftDetector Snapshots",
+    "ltm_sklearn.engine._snapshots": "DriftDetector Snapshots",
     "ltm_sklearn.persistence": "Checkpoint CheckpointWarning load save",
     "ltm_sklearn.river": "BanditPolicy ExpertPolicy ExpertSelectionClassifier ExpertSelectionRegressor "
     "FromSklearnClassifier FromSklearnRegressor LongTermMemoryClassifier LongTermMemoryForecaster "

@@ -17,8 +17,9 @@ from sklearn.base import clone
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 from sklearn.model_selection import GridSearchCV
 
-from ltm_sklearn import ExpertMixture, LongTermMemoryClassifier, LongTermMemoryRegressor, Snapshots, _log_file, river
-from ltm_sklearn._run_log import read_log
+from ltm_sklearn import ExpertMixture, LongTermMemoryClassifier, LongTermMemoryRegressor, Snapshots, river
+from ltm_sklearn.recording import _log_file
+from ltm_sklearn.recording._log_reader import read_log
 
 EXPERTS = [(f"sgd{at}", SGDRegressor(eta0=0.01 * at, random_state=0)) for at in (1, 2, 3)]
 
@@ -45,7 +46,7 @@ def flushed(model):
 
 
 def same(one, other):
-    """Two traces."""
+    """Two run_records."""
     for name, value in vars(one).items():
         np.testing.assert_array_equal(value, getattr(other, name), err_msg=name)
     return True
@@ -79,7 +80,7 @@ def mixture_run(path):
 def test_a_log_holds_the_estimators_trace(run, tmp_path):
     model = run(tmp_path / "run.jsonl")
     log = read_log(tmp_path / "run.jsonl")
-    assert same(log.trace(), model.trace())
+    assert same(log.run_record(), model.run_record())
     assert log.header["estimator"] == type(model).__name__
     assert log.now.row == model.n_samples_seen_
     assert log.now.experts == len(model.experts_)
@@ -93,10 +94,10 @@ def test_times_of_a_mixtures_rows_are_in_its_log(tmp_path):
     for index in (pandas.date_range("2024-03-01", periods=50, freq="h"), None):
         frame = pandas.DataFrame(X, columns=["a", "b"], index=index)
         mixture = ExpertMixture(record=tmp_path / "run.jsonl").fit(frame, y)
-        assert same(read_log(tmp_path / "run.jsonl").trace(), mixture.trace())
+        assert same(read_log(tmp_path / "run.jsonl").run_record(), mixture.run_record())
     frame["t"] = np.arange(50) / 4
     mixture = ExpertMixture(record=tmp_path / "run.jsonl", time="t").fit(frame, y)
-    assert read_log(tmp_path / "run.jsonl").trace().times.tolist() == frame["t"].tolist()
+    assert read_log(tmp_path / "run.jsonl").run_record().times.tolist() == frame["t"].tolist()
 
 
 def test_newcomers_to_a_mixture_are_in_its_log(tmp_path):
@@ -105,8 +106,8 @@ def test_newcomers_to_a_mixture_are_in_its_log(tmp_path):
     frame = pandas.DataFrame(X, columns=["a", "b"])
     mixture = ExpertMixture(record=tmp_path / "run.jsonl").fit(frame[["a"]][:20], y[:20])
     mixture.partial_fit(frame[20:], y[20:])
-    mixture._watcher.tell(2, 0, at_the_end=True)
-    assert same(read_log(tmp_path / "run.jsonl").trace(), mixture.trace())
+    mixture._callback.tell(2, 0, at_the_end=True)
+    assert same(read_log(tmp_path / "run.jsonl").run_record(), mixture.run_record())
 
 
 def test_what_is_recorded_is_the_same_with_a_number_and_with_a_path(tmp_path):
@@ -116,7 +117,7 @@ def test_what_is_recorded_is_the_same_with_a_number_and_with_a_path(tmp_path):
 
 
 def test_the_log_stays_bounded_and_covers_the_whole_stream(tmp_path, monkeypatch):
-    monkeypatch.setattr("ltm_sklearn._watcher.N_RECORDS", 10)
+    monkeypatch.setattr("ltm_sklearn.recording._callback.N_RECORDS", 10)
     monkeypatch.setattr(_log_file, "MOST_LINES", 30)
     monkeypatch.setattr(_log_file, "SHARE", np.inf)  # each round is written
     path, model = tmp_path / "run.jsonl", None
@@ -127,7 +128,7 @@ def test_the_log_stays_bounded_and_covers_the_whole_stream(tmp_path, monkeypatch
         if seed:
             most = max(most, len(path.read_text().splitlines()))
             assert read_log(path).now.row == 10 * (seed + 1)
-    assert same(read_log(path).trace(), model.trace())
+    assert same(read_log(path).run_record(), model.run_record())
     assert 10 < most <= 31
     assert len(read_log(path).records) <= 10
     assert os.listdir(tmp_path) == ["run.jsonl"]
@@ -225,7 +226,7 @@ def test_a_run_goes_on_in_another_process_with_the_same_file(tmp_path):
     assert log.now.row == 60
     assert [record.row for record in log.records] == [20, 30, 40, 50, 60]
     assert log.header["process"] != os.getpid()
-    assert log.header["started"] == model._engine.watcher.log.about["started"]
+    assert log.header["started"] == model._engine.callback.log.about["started"]
 
 
 def test_the_last_one_to_start_owns_the_file_and_the_other_stops_with_a_warning(tmp_path, caplog):
@@ -236,7 +237,7 @@ def test_the_last_one_to_start_owns_the_file_and_the_other_stops_with_a_warning(
     flushed(learned(first, 3))  # no further warning
     assert sum("written no longer" in record.getMessage() for record in caplog.records) == 1
     flushed(learned(second, 1, first=5))
-    assert same(read_log(path).trace(), second.trace())
+    assert same(read_log(path).run_record(), second.run_record())
     assert len(first.history_) == 10
 
 
@@ -246,10 +247,10 @@ def test_a_copy_that_learns_takes_the_file_over_and_one_that_does_not_leaves_it(
     idle = pickle.loads(pickle.dumps(copy.deepcopy(model)))
     flushed(learned(model, 2, first=5))
     del idle
-    assert same(read_log(path).trace(), model.trace())
+    assert same(read_log(path).run_record(), model.run_record())
     copied = copy.deepcopy(model)
     flushed(learned(copied, 2, first=7))
-    assert same(read_log(path).trace(), copied.trace())
+    assert same(read_log(path).run_record(), copied.run_record())
     with pytest.warns(RuntimeWarning, match="written no longer"):
         flushed(learned(model, 1))
 
@@ -257,7 +258,7 @@ def test_a_copy_that_learns_takes_the_file_over_and_one_that_does_not_leaves_it(
 def test_a_search_leaves_the_log_of_the_refitted_model(tmp_path):
     path = tmp_path / "run.jsonl"
     search = GridSearchCV(regressor(path, memory=None), {"combine": ["average", "leader"]}, cv=2).fit(*rows(400))
-    assert same(read_log(path).trace(), search.best_estimator_.trace())
+    assert same(read_log(path).run_record(), search.best_estimator_.run_record())
     assert clone(search.best_estimator_).record == path
 
 
@@ -310,7 +311,7 @@ def test_a_full_disk_costs_one_warning_and_no_learning(tmp_path, monkeypatch, ca
     with caplog.at_level(logging.INFO, logger="ltm_sklearn"):
         flushed(learned(model, 5, first=10))
     assert "is written again" in caplog.text
-    assert same(read_log(path).trace(), model.trace())
+    assert same(read_log(path).run_record(), model.run_record())
     assert learned(twin, 10, first=5).history_ == model.history_
     assert os.listdir(tmp_path) == ["run.jsonl"]
 
@@ -323,7 +324,7 @@ def test_a_file_that_was_removed_or_cut_is_written_anew(harm, tmp_path):
     model = flushed(learned(regressor(path)))
     harm(path)
     flushed(learned(model, 1, first=5))
-    assert same(read_log(path).trace(), model.trace())
+    assert same(read_log(path).run_record(), model.run_record())
 
 
 def test_a_foreign_file_that_appears_in_mid_run_is_left_alone(tmp_path):
@@ -379,6 +380,6 @@ def test_records_that_are_wanted_in_mid_run_begin_with_the_next_fit():
         mixture.partial_fit(*of_shop(shop))
     mixture.set_params(record=10).partial_fit(*of_shop("b"))
     with pytest.raises(ValueError, match="record"):
-        mixture.trace(series="b")
+        mixture.run_record(series="b")
     mixture.fit(*of_shop("b"))
-    assert len(mixture.trace(series="b").loss) == 10
+    assert len(mixture.run_record(series="b").loss) == 10

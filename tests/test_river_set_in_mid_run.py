@@ -27,7 +27,7 @@ OTHERS = {
     "record": [None, 3, -1],
     "seed": [5, "none such"],
     "feedback": ["full", "bandit", "none such"],
-    "query": [2, 0],
+    "n_queries": [2, 0],
     "time_limit": [5.0, -1.0],
 }
 

@@ -23,7 +23,7 @@ BANDIT = {"feedback": "bandit", "record": 7}
 OTHERS = {
     "algorithm": [Hedge(), Exp3IX(), "hedge"],
     "feedback": ["full", "bandit", "none such"],
-    "query": [2, 0],
+    "n_queries": [2, 0],
     "loss": ["squared_error", "brier", "none such"],
     "combine": ["leader", "sample", "none such"],
     "memory": [None, Snapshots(every=10), "none such"],

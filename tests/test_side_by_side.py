@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 from ltm_sklearn import ExpertMixture
-from ltm_sklearn._side_by_side import apart, side_by_side
 from ltm_sklearn.experts import BOA, Hedge, LongTermMemory, SimpleReduction
+from ltm_sklearn.forecasting._packed_series import apart, packed
 from ltm_sklearn.persistence import load, save
 
 
@@ -73,8 +73,8 @@ def test_a_panel_goes_on_to_the_last_bit(parameters, way, tmp_path):
 
 
 def algorithms(mixture):
-    """Of each cell, those of its voices."""
-    return [[voice.algorithm for voice in cell.council.voices] for cell in mixture._panel.cells.values()]
+    """Of each cell, those of its members."""
+    return [[member.algorithm for member in cell.aggregator.members] for cell in mixture._panel.cells.values()]
 
 
 @pytest.mark.parametrize("way", ["pickle", "copy", "save"])
@@ -108,7 +108,7 @@ def test_a_panel_of_many_series_is_written_as_few_objects(tmp_path):
 
 
 def test_a_panel_without_cells():
-    assert apart(*side_by_side({})) == {}
+    assert apart(*packed({})) == {}
 
 
 # Crafted values -------------------------------------------------------------------------------------------------------
@@ -116,7 +116,7 @@ def test_a_panel_without_cells():
 
 def changed(part, value):
     """What a panel is written as, with something else in a place of its first group."""
-    keys, which, groups, alone = side_by_side(panel(n_series=3)[0]._panel.cells)
+    keys, which, groups, alone = packed(panel(n_series=3)[0]._panel.cells)
     plan, n_cells, columns = groups[0]
     parts = {"plan": plan, "n_cells": n_cells, "columns": columns, "which": which, "alone": alone}
     parts[part] = value(parts[part])
@@ -133,7 +133,7 @@ def doubled(depth):
 @pytest.mark.parametrize(
     ("part", "value", "message"),
     [
-        ("plan", lambda plan: ("Voice", *plan[1:]), "not the plan of a cell"),
+        ("plan", lambda plan: ("Member", *plan[1:]), "not the plan of a cell"),
         ("plan", lambda plan: (*plan[:2], ("Path", ()), *plan[3:]), "unknown part"),
         ("plan", lambda plan: (*plan[:2], ("is", print), *plan[3:]), "unknown part"),
         ("plan", lambda plan: (*plan[:2], doubled(60), *plan[3:]), "too many parts"),
@@ -152,6 +152,6 @@ def test_values_that_were_never_written_are_refused(part, value, message):
 
 def test_a_file_cannot_be_of_more_cells_than_it_has_numbers_for():
     names = tuple(f"part {at}" for at in range(200))
-    plan = ("Cell", names, ("float",), *[("is", None)] * 199)
+    plan = ("SeriesState", names, ("float",), *[("is", None)] * 199)
     with pytest.raises(ValueError, match="fewer numbers than parts"):
         apart(np.zeros((10, 3)), np.zeros(10, dtype=np.int64), [(plan, 10, [np.zeros(10)])], [])

@@ -20,7 +20,7 @@ def in_many_configurations(ensemble, experts, sparse_experts, fit_only):
         ensemble(experts, rounds="row", combine="sample", random_state=0),
         ensemble(experts, algorithm=FixedShare(), on_error="raise"),
         ensemble(sparse_experts, feedback="bandit", random_state=0),
-        ensemble(experts, feedback="bandit", query=2, rounds="row", combine="sample", random_state=0),
+        ensemble(experts, feedback="bandit", n_queries=2, rounds="row", combine="sample", random_state=0),
         ensemble([("tree", fit_only)]),
         ensemble(sparse_experts),
     ]

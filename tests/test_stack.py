@@ -8,8 +8,8 @@ from sklearn.frozen import FrozenEstimator
 from stream_experts import ReadsChance
 
 from ltm_sklearn import LongTermMemoryClassifier
-from ltm_sklearn._stack import FIRST_SQUARE, MOST_CELLS, RATE, Stack
-from ltm_sklearn.losses._classes import SMALLEST_PROBABILITY
+from ltm_sklearn.aggregation._stack import FIRST_SQUARE, MOST_CELLS, RATE, Stack
+from ltm_sklearn.losses._classification import SMALLEST_PROBABILITY
 
 
 def rows(n_experts=3, n_rows=200, n_classes=4, seed=0):
@@ -51,7 +51,7 @@ def test_compiled_is_the_same(n_classes, monkeypatch):
     said, truth, weights = rows(n_classes=n_classes)
     said[1, :50] = said[:, :3] = 0.0  # asleep
     compiled = Stack(3).learned(said, truth, weights)
-    monkeypatch.setattr("ltm_sklearn._stack.kernel", None)
+    monkeypatch.setattr("ltm_sklearn.aggregation._stack.kernel", None)
     plain = Stack(3).learned(said, truth, weights)
     np.testing.assert_allclose(compiled.cells, plain.cells, atol=1e-9)
     np.testing.assert_allclose(compiled.predict(said), plain.predict(said), atol=1e-9)
@@ -115,8 +115,8 @@ def regret_of(steps):
     truth = rng.integers(0, 3, n_rows)
     said = np.full((2, n_rows, 3), 0.1)
     for expert, shift in enumerate((1, 0)):  # one takes each class for the next, the other is right, both half the time
-        guess = np.where(rng.random(n_rows) < 0.5, (truth + shift) % 3, rng.integers(0, 3, n_rows))
-        said[expert, np.arange(n_rows), guess] = 0.8
+        fallback = np.where(rng.random(n_rows) < 0.5, (truth + shift) % 3, rng.integers(0, 3, n_rows))
+        said[expert, np.arange(n_rows), fallback] = 0.8
     best = Stack(2)
     for _ in range(5):
         best = best.learned(said, truth, np.ones(n_rows))
@@ -187,9 +187,9 @@ def test_it_is_charged_what_it_said_when_the_row_was_issued():
         assert model.issue([[0.8, 0.8]], ["late"]).tolist() == [1]
         for _ in range(30):
             model.partial_fit([[0.8, 0.8]] * 10, [0] * 10)
-        before = model._engine.accounts.table[:2, 2].copy()
+        before = model._engine.expert_stats.table[:2, 2].copy()
         model.learn(["late"], [0])
-        np.testing.assert_array_equal(model._engine.accounts.table[:2, 2] - before, [1.0, 1.0])
+        np.testing.assert_array_equal(model._engine.expert_stats.table[:2, 2] - before, [1.0, 1.0])
 
 
 def test_one_expert_needs_none():

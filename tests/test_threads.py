@@ -34,7 +34,7 @@ from thread_subjects import (
 )
 
 from ltm_sklearn import LongTermMemoryRegressor
-from ltm_sklearn import _turns as turns
+from ltm_sklearn.engine import _locks as turns
 from ltm_sklearn.ensemble import ExpertWarning
 from ltm_sklearn.experts import LongTermMemory
 
@@ -90,13 +90,13 @@ def test_what_other_threads_see_is_of_one_round(case):
         finally:
             done.set()
 
-    def watcher(names):
+    def callback(names):
         while not done.is_set():
             for name in names:
                 found[name].append(looks[name](model))
 
     names = list(looks)
-    run_threads(learner, *(lambda part=part: watcher(names[part::3]) for part in range(3)))
+    run_threads(learner, *(lambda part=part: callback(names[part::3]) for part in range(3)))
     for name in looks:
         assert found[name], f"nobody looked at {name}"
         strange = [each for each in found[name] if each not in known[name]]
@@ -114,12 +114,12 @@ def test_frames_have_the_columns_of_one_round():
             learn_batch(model, at)
         done.set()
 
-    def watcher():
+    def callback():
         while not done.is_set():
             frame = model.transform(ROWS)
             assert frame.shape[1] == len(frame.columns)
 
-    run_threads(learner, watcher, watcher)
+    run_threads(learner, callback, callback)
     assert model.n_rounds_ == 80
 
 

@@ -22,7 +22,7 @@ from sklearn.preprocessing import StandardScaler
 from stream_experts import RAISES_IN_LEARN, RAISES_IN_PREDICT, SAYS_NAN, MoodyNumber
 
 from ltm_sklearn import LongTermMemoryClassifier, LongTermMemoryRegressor, Snapshots
-from ltm_sklearn._attempts import able_to_travel, attempt
+from ltm_sklearn.engine._model_calls import able_to_travel, attempt
 from ltm_sklearn.ensemble import ExpertWarning, IncrementalPipeline
 
 

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from sklearn.linear_model import SGDRegressor
 
-from ltm_sklearn import ExpertMixture, LongTermMemoryRegressor, Snapshots, _watcher
-from ltm_sklearn._failures import QUIET_ROUNDS
-from ltm_sklearn._history import Record
-from ltm_sklearn._pulse import Now, Pulse, pace_called
+from ltm_sklearn import ExpertMixture, LongTermMemoryRegressor, Snapshots
+from ltm_sklearn.engine._failures import QUIET_ROUNDS
+from ltm_sklearn.recording import _callback as _callback
+from ltm_sklearn.recording._history import Record
+from ltm_sklearn.recording._run_status import Now, RunStatus, pace_called
 
 
 def rows(n_rows=10, seed=0):
@@ -40,20 +41,20 @@ def test_a_line_says_how_the_run_stands():
 
 
 def test_the_pulse_averages_the_last_rounds_and_knows_since_when_one_leads():
-    pulse = Pulse()
+    status = RunStatus()
     for at in range(1, 301):
         weights = {"a": 0.8, "b": 0.2} if at <= 120 else {"a": 0.3, "b": 0.7}
-        pulse.add(Record(at, 1, float(at <= 150), weights, {}, 10 * at, 10, 2.0), 100.0 + at)
-    now = pulse.now(400.0)
+        status.add(Record(at, 1, float(at <= 150), weights, {}, 10 * at, 10, 2.0), 100.0 + at)
+    now = status.now(400.0)
     assert (now.loss, now.uniform, now.leader, now.share, now.since) == (0.0, 2.0, "b", 0.7, 1200)
     assert now.pace == pytest.approx(10.0)
-    pulse.add(Record(301, 1, 1.0, {"a": 0.3, "b": 0.7}, {}, 3010, 10, 2.0), 401.0)
-    assert pulse.now(401.0).loss == pytest.approx(0.01)
+    status.add(Record(301, 1, 1.0, {"a": 0.3, "b": 0.7}, {}, 3010, 10, 2.0), 401.0)
+    assert status.now(401.0).loss == pytest.approx(0.01)
 
 
 def test_lines_come_when_rounds_have_doubled_or_a_minute_has_passed(capsys, monkeypatch):
     clock = [1000.0]
-    monkeypatch.setattr(_watcher.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(_callback.time, "monotonic", lambda: clock[0])
     model = regressor(verbose=1, memory=None)
     for seed in range(40):
         model.partial_fit(*rows(seed=seed))

@@ -12,10 +12,10 @@ from sklearn.linear_model import SGDRegressor
 
 from ltm_sklearn import LongTermMemoryRegressor, display
 from ltm_sklearn.__main__ import main
-from ltm_sklearn._commands import watch
-from ltm_sklearn._run_log import read_log
+from ltm_sklearn.cli import watch
 from ltm_sklearn.display import LiveDisplay, RunningLossDisplay
 from ltm_sklearn.display._live import ago, headlines
+from ltm_sklearn.recording._log_reader import read_log
 
 pyplot = pytest.importorskip("matplotlib.pyplot")
 
@@ -49,7 +49,7 @@ def test_every_picture_can_be_drawn_from_a_log(name, run):
             kind.from_log(path)
         return
     drawn = kind.from_log(path)
-    np.testing.assert_array_equal(drawn.trace.weights, kind.from_estimator(model).trace.weights)
+    np.testing.assert_array_equal(drawn.run_record.weights, kind.from_estimator(model).run_record.weights)
     figure, ax = pyplot.subplots()
     assert kind.from_log(path, ax=ax).figure_ is figure
 
@@ -57,7 +57,7 @@ def test_every_picture_can_be_drawn_from_a_log(name, run):
 def test_running_losses_are_means_of_the_records_before(run):
     model, _ = run
     drawn = RunningLossDisplay.from_estimator(model)
-    loss, counts = drawn.trace.loss, drawn.trace.counts
+    loss, counts = drawn.run_record.loss, drawn.run_record.counts
     window = len(loss) // 20
     expected = [
         np.average(loss[max(at - window, 0) : at], weights=counts[max(at - window, 0) : at])

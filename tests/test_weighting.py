@@ -7,18 +7,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from ltm_sklearn._weighting import Charging, FollowAndBlend, Verdict, averaged, weighting_of
+from ltm_sklearn.aggregation._round_weighting import FollowOrBlend, RoundLosses, SingleAlgorithm, averaged, weighting_of
 from ltm_sklearn.experts import FixedShare, LongTermMemory
 from ltm_sklearn.experts._long_term_memory import RATES
-from ltm_sklearn.losses._classes import SAFE_MARGIN, ClassScore
-from ltm_sklearn.losses._targets import TargetScore
+from ltm_sklearn.losses._classification import SAFE_MARGIN, ClassificationScore
+from ltm_sklearn.losses._regression import RegressionScore
 
-SCORE = ClassScore("auto", 3, average=True)
+SCORE = ClassificationScore("auto", 3, average=True)
 
 
-def verdict_of(said, truth, awake=None, row_weights=None):
+def round_losses_of(said, truth, awake=None, row_weights=None):
     awake = np.ones(said.shape[:2], dtype=bool) if awake is None else awake
-    return Verdict(SCORE, truth, said, awake, np.ones(len(truth)) if row_weights is None else row_weights)
+    return RoundLosses(SCORE, truth, said, awake, np.ones(len(truth)) if row_weights is None else row_weights)
 
 
 def random_rows(n_experts, n_rows, seed=0):
@@ -75,7 +75,7 @@ def test_blender_keeps_the_bound_against_combinations_that_take_turns():
         right, wrong = rng.permutation(np.flatnonzero(combination))
         said[right, t] = np.eye(3)[truth[t]]
         said[wrong, t] *= 0.2
-    weighting = FollowAndBlend(LongTermMemory())
+    weighting = FollowOrBlend(LongTermMemory())
     weighting.begin(4)
     regret, lost, target = np.empty((n_rounds, 4)), 0.0, 0.0
     for t in range(n_rounds):
@@ -85,7 +85,7 @@ def test_blender_keeps_the_bound_against_combinations_that_take_turns():
         regret[t] = played @ charges - charges
         lost += margin_loss(mixture, y)
         target += margin_loss(combinations[t] @ x, y)
-        verdict = verdict_of(x[:, np.newaxis], truth[[t]])
+        verdict = round_losses_of(x[:, np.newaxis], truth[[t]])
         weighting.learn(verdict, weighting.parts(), mixture[np.newaxis])
     costs, shares = memory_complexity(n_rounds, 4), anytime_shares(n_rounds)
     bound = mean_over_sequences(combinations, lambda each: sequence_bound(regret, RATES, costs, each, shares))
@@ -119,7 +119,7 @@ def test_committee_that_is_right_together_is_blended(each_row):
         hits = []
         for start in range(0, 600, 5):
             rows = slice(start, start + 5)
-            verdict = verdict_of(said[:, rows], truth[rows])
+            verdict = round_losses_of(said[:, rows], truth[rows])
             mixture = averaged(verdict.predictions, verdict.awake, now(weighting))
             hits.extend(mixture.argmax(axis=1) == truth[rows])
             if each_row:
@@ -128,7 +128,7 @@ def test_committee_that_is_right_together_is_blended(each_row):
                 weighting.learn(verdict, weighting.parts(), mixture)
         return np.mean(hits[200:])
 
-    blended, followed = right(FollowAndBlend(LongTermMemory())), right(Charging(LongTermMemory(), linear=False))
+    blended, followed = right(FollowOrBlend(LongTermMemory())), right(SingleAlgorithm(LongTermMemory(), linear=False))
     assert blended > 0.9
     assert followed < 0.8
 
@@ -138,12 +138,12 @@ def test_it_follows_at_once_where_one_expert_is_right_at_a_time():
     said = np.zeros((2, 1, 3))
     said[0, 0, 0] = said[1, 0, 1] = 1.0
     costs = []
-    for weighting in (FollowAndBlend(LongTermMemory()), Charging(LongTermMemory(), linear=False)):
+    for weighting in (FollowOrBlend(LongTermMemory()), SingleAlgorithm(LongTermMemory(), linear=False)):
         weighting.begin(2)
         cost = 0.0
         for at in range(1200):
             truth = np.array([at // 300 % 2])
-            verdict = verdict_of(said, truth)
+            verdict = round_losses_of(said, truth)
             cost += 1.0 - averaged(said, verdict.awake, now(weighting))[0, truth[0]]
             weighting.learn(verdict, weighting.parts(), said[0])
         costs.append(cost)
@@ -155,10 +155,10 @@ def test_rows_one_by_one_are_the_same_as_rounds_of_one_row():
     rng = np.random.default_rng(1)
     awake, weights = rng.random((4, 60)) < 0.8, rng.uniform(0.2, 1.0, 60)
     awake[:, 7] = False
-    together, apart = FollowAndBlend(LongTermMemory()), FollowAndBlend(LongTermMemory())
+    together, apart = FollowOrBlend(LongTermMemory()), FollowOrBlend(LongTermMemory())
     for each in (together, apart):
         each.begin(4)
-    whole = verdict_of(said, truth, awake, weights)
+    whole = round_losses_of(said, truth, awake, weights)
     played = together.learn_rows(whole)
     one_by_one = np.concatenate([apart.learn_rows(whole.row(at)) for at in range(60)])
     np.testing.assert_allclose(played, one_by_one, rtol=1e-9)
@@ -174,21 +174,21 @@ def test_compiled_charges_are_the_same(n_classes, asleep, monkeypatch):
     said = rng.dirichlet(np.full(n_classes, 0.3), size=(5, 200))
     said[:, :10] = 0.0  # nobody gives any class a chance
     truth = rng.integers(0, n_classes, 200)
-    score = ClassScore("auto", n_classes, average=True)
+    score = ClassificationScore("auto", n_classes, average=True)
     awake = np.ones((5, 200), dtype=bool)
     awake[asleep], said[asleep] = False, 0.0
-    verdict = Verdict(score, truth, said, awake, np.ones(200))
+    verdict = RoundLosses(score, truth, said, awake, np.ones(200))
     parts = rng.dirichlet(np.ones(5), size=2)
     charged, lost = verdict.blend(parts)
     np.testing.assert_array_equal(verdict.row_losses, score.losses(truth, said, None))
-    monkeypatch.setattr("ltm_sklearn._weighting.kernel", None)
+    monkeypatch.setattr("ltm_sklearn.aggregation._round_weighting.kernel", None)
     expected_charged, expected_lost = verdict.blend(parts)
     np.testing.assert_allclose(charged, expected_charged, rtol=0, atol=1e-12)
     np.testing.assert_allclose(lost, expected_lost, rtol=0, atol=1e-12)
 
 
 def test_experts_that_sleep_join_and_leave():
-    weighting = FollowAndBlend(FixedShare())
+    weighting = FollowOrBlend(FixedShare())
     weighting.begin(2)
     for n_experts in (2, 3, 4, 3):
         if n_experts != len(now(weighting)):
@@ -196,7 +196,7 @@ def test_experts_that_sleep_join_and_leave():
         said, truth = random_rows(n_experts, 5, seed=n_experts)
         awake = np.ones((n_experts, 5), dtype=bool)
         awake[0, 2:] = False
-        verdict = verdict_of(said, truth, awake)
+        verdict = round_losses_of(said, truth, awake)
         weighting.learn(verdict, weighting.parts(), said[0])
         assert weighting.parts().shape == (2, n_experts)
         np.testing.assert_allclose(weighting.parts().sum(axis=1), 1.0)
@@ -206,10 +206,13 @@ def test_experts_that_sleep_join_and_leave():
 @pytest.mark.parametrize(
     ("score", "kind"),
     [
-        (ClassScore("auto", 2, average=True), FollowAndBlend),
-        (ClassScore("auto", 2, average=False), Charging),  # where one expert is followed there is nothing to blend
-        (ClassScore("zero_one", 2, average=True), Charging),
-        (TargetScore("auto", average=True), Charging),
+        (ClassificationScore("auto", 2, average=True), FollowOrBlend),
+        (
+            ClassificationScore("auto", 2, average=False),
+            SingleAlgorithm,
+        ),  # where one expert is followed there is nothing to blend
+        (ClassificationScore("zero_one", 2, average=True), SingleAlgorithm),
+        (RegressionScore("auto", average=True), SingleAlgorithm),
     ],
 )
 def test_classes_are_blended_unless_a_loss_or_one_leader_is_asked_for(score, kind):

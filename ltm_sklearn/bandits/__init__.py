@@ -23,3 +23,7 @@ __all__ = [
     "SparseHybrid",
     "SparseLongTermMemory",
 ]
+
+# for the other packages
+from ._base import add_other_arms as add_other_arms
+from ._base import draw_from as draw_from

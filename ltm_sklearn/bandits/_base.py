@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
-from ..experts._base import State, leave, restrict, rule_is_changed
-from ..experts._validation import Floats, check_count
+from .._numerics import restrict
+from .._param_checks import check_count
+from .._typing import Floats, State
+from ..experts import leave, rule_is_changed
 from ._validation import (
     Arms,
     check_arms,

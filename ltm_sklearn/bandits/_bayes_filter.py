@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..experts._base import State, normalise
-from ..experts._validation import Floats
+from .._numerics import normalise
+from .._typing import Floats, State
 from ._validation import Arms
 
 #: Switching rates α of the cells. 0 stands for 1/(t + 2), for good arms that rarely change.

@@ -1,5 +1,5 @@
 # cython: language_level=3
-"""Drawing of an arm in the compiled rounds."""
+"""BanditWeighting of an arm in the compiled rounds."""
 
 
 cdef inline Py_ssize_t draw_from(const double* levels, Py_ssize_t n_arms, double uniform) noexcept nogil:

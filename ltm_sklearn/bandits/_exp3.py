@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..experts._base import TINY, State, normalise, softmax
-from ..experts._validation import Floats, check_number
+from .._numerics import TINY, normalise, softmax
+from .._param_checks import check_number
+from .._typing import Floats, State
 from ._base import SMALLEST_CHANCE, importance_weighted
 from ._scaled import LARGEST_RATE, ScaledBandit, check_segments
 from ._validation import Arms

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import wrightomega
 
-from ..experts._validation import Floats
+from .._typing import Floats
 
 #: Tolerance of the logarithm of the weights' sum, before they are normalised.
 TOLERANCE = 1e-13

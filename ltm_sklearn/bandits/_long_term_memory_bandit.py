@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..experts._base import TINY, State, normalise
-from ..experts._compiled import compiled
-from ..experts._validation import Floats
+from .._numerics import TINY, normalise
+from .._optional import compiled
+from .._typing import Floats, State
 from . import _bayes_filter
 from ._base import BanditAlgorithm, importance_weighted, kernel_applies
 from ._bayes_filter import initial_filter, levels, next_filter, range_is_known, shared, switching, widened

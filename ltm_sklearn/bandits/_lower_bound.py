@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from ..experts._validation import Floats, check_count
+from .._param_checks import check_count
+from .._typing import Floats
 from ._base import BanditAlgorithm
 from ._validation import Arms, seed_of
 

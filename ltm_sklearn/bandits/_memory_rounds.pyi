@@ -1,6 +1,6 @@
 from typing import Any
 
-from ..experts._validation import Floats
+from .._typing import Floats
 from ._validation import Arms
 
 def memory_rounds(

@@ -1,4 +1,4 @@
-from ..experts._validation import Floats
+from .._typing import Floats
 from ._validation import Arms
 
 def exponential_rounds(

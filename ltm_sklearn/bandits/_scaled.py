@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..experts._base import State
-from ..experts._compiled import compiled
-from ..experts._validation import Floats, check_count, check_horizon
+from .._optional import compiled
+from .._param_checks import check_count, check_horizon
+from .._typing import Floats, State
 from ._base import BanditAlgorithm, kernel_applies
 from ._validation import Arms, check_loss_range
 

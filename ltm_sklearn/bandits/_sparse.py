@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..experts._base import State
-from ..experts._compiled import compiled
-from ..experts._validation import Floats, check_count, check_horizon, check_number, check_option
+from .._optional import compiled
+from .._param_checks import check_count, check_horizon, check_number, check_option
+from .._typing import Floats, State
 from ._base import BanditAlgorithm, importance_weighted, kernel_applies
 from ._hybrid_regularizer import hybrid_weights
 from ._validation import Arms

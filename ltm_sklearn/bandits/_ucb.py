@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..experts._base import TINY, State
-from ..experts._validation import Floats, check_count, check_number, check_real
+from .._numerics import TINY
+from .._param_checks import check_count, check_number, check_real
+from .._typing import Floats, State
 from ._scaled import LARGEST_RATE, ScaledBandit, check_segments
 from ._validation import Arms
 

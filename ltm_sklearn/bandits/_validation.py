@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
-from ..experts._validation import ROUNDING, Floats, as_floats
+from .._param_checks import ROUNDING, as_floats
+from .._typing import Floats
 
 Arms = NDArray[np.intp]
 Range = tuple[float, float]

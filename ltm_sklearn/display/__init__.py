@@ -1,6 +1,6 @@
 """Pictures of a run: who was trusted when, what it cost, what it said, and which experts came back."""
 
-from .._trace import Trace
+from ..recording import RunRecord
 from ._forecasts import ContributionDisplay, ResidualDisplay
 from ._live import LiveDisplay
 from ._losses import AverageLossDisplay, CumulativeLossDisplay
@@ -17,8 +17,27 @@ __all__ = [
     "MemoryCurveDisplay",
     "RecurrenceDisplay",
     "ResidualDisplay",
+    "RunRecord",
     "RunningLossDisplay",
-    "Trace",
     "WeightBoxDisplay",
     "WeightStackDisplay",
 ]
+
+# for the other packages
+from ._axes import edges as edges
+from ._axes import height_of_rows as height_of_rows
+from ._axes import label_rows as label_rows
+from ._axes import label_time as label_time
+from ._axes import number as number
+from ._axes import plain as plain
+from ._axes import to_draw as to_draw
+from ._html import document as document
+from ._live import SIZE as SIZE
+from ._live import ago as ago
+from ._look import PALETTE as PALETTE
+from ._look import mean_called as mean_called
+from ._look import short_names as short_names
+from ._losses import best_expert as best_expert
+from ._losses import best_sequences as best_sequences
+from ._memory_curve import memory_curve_of as memory_curve_of
+from ._recurrence import leaders_of as leaders_of

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from .._trace import Trace
-from ..experts._validation import Floats
-from ..streams._batches import import_extra
+from .._optional import import_extra
+from .._typing import Floats
+from ..recording import RunRecord
 
 MOST_RECORDS = 1000  #: that are drawn as they are
 FEWER_RECORDS = 250  #: that longer runs are averaged to: of more, noise is all that one would see
@@ -84,30 +84,30 @@ def number(value: float) -> str:
 # Time -------------------------------------------------------------------------------------------------------------
 
 
-def moments(trace: Trace) -> Floats:
+def moments(run_record: RunRecord) -> Floats:
     """Where the records' ends are on the axis of time; they never go back, as clocks may in autumn."""
-    if trace.times is None:
-        return np.asarray(trace.ends, dtype=np.float64)
-    times = trace.times
-    if _is_dates(trace):
+    if run_record.times is None:
+        return np.asarray(run_record.ends, dtype=np.float64)
+    times = run_record.times
+    if _is_dates(run_record):
         times = import_extra("matplotlib.dates", "pictures", "plot").date2num(times)
     return np.maximum.accumulate(np.asarray(times, dtype=np.float64))
 
 
-def edges(trace: Trace) -> Floats:
+def edges(run_record: RunRecord) -> Floats:
     """Where records begin and end, (R + 1,): each begins where the one before it ends."""
-    ends = moments(trace)
-    if trace.times is None:
-        start = ends[0] - trace.counts[0]
+    ends = moments(run_record)
+    if run_record.times is None:
+        start = ends[0] - run_record.counts[0]
     else:  # as long before as the others take, a row
-        pace = (ends[-1] - ends[0]) / max(np.sum(trace.counts[1:]), 1) or 1.0
-        start = ends[0] - pace * trace.counts[0]
+        pace = (ends[-1] - ends[0]) / max(np.sum(run_record.counts[1:]), 1) or 1.0
+        start = ends[0] - pace * run_record.counts[0]
     return np.concatenate([[start], ends])
 
 
-def label_time(ax: Any, trace: Trace, means: bool = True) -> None:
+def label_time(ax: Any, run_record: RunRecord, means: bool = True) -> None:
     """Dates, times or rows below the axes; and over how many rows means were taken, if what is drawn are means."""
-    if _is_dates(trace):
+    if _is_dates(run_record):
         dates = import_extra("matplotlib.dates", "pictures", "plot")
         locator = dates.AutoDateLocator(minticks=3, maxticks=8)
         ax.xaxis_date()
@@ -115,31 +115,31 @@ def label_time(ax: Any, trace: Trace, means: bool = True) -> None:
         ax.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator))
     else:
         ax.ticklabel_format(axis="x", style="plain", useOffset=False)
-        if trace.times is None:
+        if run_record.times is None:
             ax.xaxis.get_major_locator().set_params(integer=True)
-    what = "" if _is_dates(trace) else "row" if trace.times is None else "time"
-    rows = rows_of_means(trace)
+    what = "" if _is_dates(run_record) else "row" if run_record.times is None else "time"
+    rows = rows_of_means(run_record)
     note = f"means of {rows} rows" if means and rows > 1 else ""
     ax.set_xlabel(f"{what} ({note})" if what and note else what or note)
-    limits = edges(trace)
+    limits = edges(run_record)
     ax.set_xlim(limits[0], limits[-1])
 
 
-def rows_of_means(trace: Trace) -> int:
+def rows_of_means(run_record: RunRecord) -> int:
     """Rows that a record covers, typically; 1: its numbers are no means."""
-    return int(np.median(trace.counts)) if np.max(trace.counts) > 1 else 1
+    return int(np.median(run_record.counts)) if np.max(run_record.counts) > 1 else 1
 
 
-def _is_dates(trace: Trace) -> bool:
-    return trace.times is not None and np.asarray(trace.times).dtype.kind == "M"
+def _is_dates(run_record: RunRecord) -> bool:
+    return run_record.times is not None and np.asarray(run_record.times).dtype.kind == "M"
 
 
-def to_draw(trace: Trace) -> Trace:
+def to_draw(run_record: RunRecord) -> RunRecord:
     """The records to draw, few enough to be seen."""
-    return trace.thinned(FEWER_RECORDS) if len(trace.ends) > MOST_RECORDS else trace
+    return run_record.thinned(FEWER_RECORDS) if len(run_record.ends) > MOST_RECORDS else run_record
 
 
-# Drawing ----------------------------------------------------------------------------------------------------------
+# BanditWeighting ----------------------------------------------------------------------------------------------------------
 
 
 def draw_stack(ax: Any, at: Floats, layers: Floats, labels: list[str], colours: list[str]) -> list[Any]:

@@ -1,4 +1,4 @@
-"""What the pictures of a trace share."""
+"""What the pictures of a run_record share."""
 
 from __future__ import annotations
 
@@ -8,17 +8,16 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._run_log import read_log
-from .._trace import Trace, end_of
+from ..recording import RunRecord, end_of, read_log
 from ._axes import axes_of
 from ._look import Look
 
 
 class TraceDisplay(ABC):
-    """Base of the pictures of a trace."""
+    """Base of the pictures of a run_record."""
 
-    def __init__(self, trace: Trace) -> None:
-        self.trace = trace
+    def __init__(self, run_record: RunRecord) -> None:
+        self.run_record = run_record
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None, **which: Any) -> Self:
@@ -60,7 +59,7 @@ class TraceDisplay(ABC):
         ax : matplotlib Axes, optional
             None: a new figure.
         """
-        return cls(read_log(path).trace()).plot(ax=ax)
+        return cls(read_log(path).run_record()).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw it.
@@ -72,7 +71,7 @@ class TraceDisplay(ABC):
         """
         ax = axes_of(ax, self._size())
         self.ax_, self.figure_ = ax, ax.figure
-        self._draw(ax, Look(self.trace))
+        self._draw(ax, Look(self.run_record))
         return self
 
     def _size(self) -> tuple[float, float]:
@@ -83,38 +82,38 @@ class TraceDisplay(ABC):
     def _draw(self, ax: Any, look: Look) -> None: ...
 
 
-def recorded_by(estimator: Any, **which: Any) -> Trace:
+def recorded_by(estimator: Any, **which: Any) -> RunRecord:
     """What an estimator has recorded."""
     last = end_of(estimator)
-    if not hasattr(last, "trace") or isinstance(last, np.ndarray | np.generic):  # of another kind
+    if not hasattr(last, "run_record") or isinstance(last, np.ndarray | np.generic):  # of another kind
         kind = type(last).__name__
         raise TypeError(f"a {kind} keeps no history to draw; the estimators of ltm_sklearn do, with record=")
-    trace: Trace = last.trace(**which)
-    return trace
+    run_record: RunRecord = last.run_record(**which)
+    return run_record
 
 
-def recorded_in(result: Any, model: Any) -> Trace:
+def recorded_in(result: Any, model: Any) -> RunRecord:
     """What a model has recorded in a prequential run."""
-    traces: dict[Any, Trace] = result.traces
-    if not traces:
+    run_records: dict[Any, RunRecord] = result.run_records
+    if not run_records:
         raise ValueError(
             "no model of this result has recorded anything: give one record=. One that has several series is drawn "
             "by itself: from_estimator(model, series=...)"
         )
-    if model is None and len(traces) > 1:
-        raise ValueError(f"several models have recorded: give model=, one of {list(traces)}")
-    if model is not None and model not in traces:
-        raise ValueError(f"model={model!r} has not recorded; those that have are {list(traces)}")
-    return traces[next(iter(traces)) if model is None else model]
+    if model is None and len(run_records) > 1:
+        raise ValueError(f"several models have recorded: give model=, one of {list(run_records)}")
+    if model is not None and model not in run_records:
+        raise ValueError(f"model={model!r} has not recorded; those that have are {list(run_records)}")
+    return run_records[next(iter(run_records)) if model is None else model]
 
 
-def check_every_row(trace: Trace) -> None:
+def check_every_row(run_record: RunRecord) -> None:
     """Oracles need every expert's loss in every row."""
-    if not trace.all_were_asked:
+    if not run_record.all_were_asked:
         raise ValueError(
             "not all experts were asked in each round (feedback='bandit'), and what the others would have lost, which "
             "oracles need, is not known"
         )
-    most = int(max(trace.counts))
+    most = int(max(run_record.counts))
     if most > 1:
         raise ValueError(f"only means of {most} rows were recorded, and oracles need every row: give a larger record=")

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._trace import Trace
-from ..experts._validation import Floats
+from .._typing import Floats
+from ..recording import RunRecord
 from ._axes import draw_stack, edges, label_time, legend, moments, plain, rows_of_means, split, to_draw
 from ._base import TraceDisplay
 from ._look import PALETTE, Look
@@ -26,7 +26,7 @@ class ContributionDisplay(TraceDisplay):
 
     Parameters
     ----------
-    trace : Trace
+    run_record : RunRecord
         What the run was; of a regressor.
 
     Attributes
@@ -39,28 +39,28 @@ class ContributionDisplay(TraceDisplay):
         The prediction.
     """
 
-    def __init__(self, trace: Trace) -> None:
-        super().__init__(_with_numbers(trace, "contributions"))
+    def __init__(self, run_record: RunRecord) -> None:
+        super().__init__(_with_numbers(run_record, "contributions"))
 
     def _draw(self, ax: Any, look: Look) -> None:
-        trace = to_draw(self.trace)
-        assert trace.forecasts is not None
-        assert trace.predictions is not None
-        awake = ~np.isnan(trace.forecasts)
-        weights = trace.weights * awake
+        run_record = to_draw(self.run_record)
+        assert run_record.forecasts is not None
+        assert run_record.predictions is not None
+        awake = ~np.isnan(run_record.forecasts)
+        weights = run_record.weights * awake
         total = weights.sum(axis=1, keepdims=True)
         shares = np.divide(weights, total, out=np.zeros_like(weights), where=total > 0.0)
-        layers, labels, colours = look.layers(shares * np.where(awake, trace.forecasts, 0.0))
-        at = edges(trace)
+        layers, labels, colours = look.layers(shares * np.where(awake, run_record.forecasts, 0.0))
+        at = edges(run_record)
         self.layers_ = draw_stack(ax, at, layers, labels, colours)
-        steps = np.append(trace.predictions, trace.predictions[-1])
+        steps = np.append(run_record.predictions, run_record.predictions[-1])
         (self.line_,) = ax.plot(at, steps, color="black", lw=0.9, drawstyle="steps-post", label="prediction")
         ax.set(ylabel="weight × forecast", title="Contributions to the prediction")
         if -layers.min() > 0.01 * np.abs(layers).max():  # less could not be seen
             ax.axhline(0.0, color="black", lw=0.6)
         else:
             ax.set_ylim(0.0, None)
-        label_time(ax, trace)
+        label_time(ax, run_record)
         plain(ax)
         legend(ax, [self.line_, *self.layers_[::-1]])
 
@@ -70,7 +70,7 @@ class ResidualDisplay(TraceDisplay):
 
     Parameters
     ----------
-    trace : Trace
+    run_record : RunRecord
         What the run was; of a regressor.
 
     Attributes
@@ -84,15 +84,15 @@ class ResidualDisplay(TraceDisplay):
         What is drawn; means where records cover several rows.
     """
 
-    def __init__(self, trace: Trace) -> None:
-        super().__init__(_with_numbers(trace, "residuals"))
+    def __init__(self, run_record: RunRecord) -> None:
+        super().__init__(_with_numbers(run_record, "residuals"))
 
     def _draw(self, ax: Any, look: Look) -> None:
-        trace = self.trace
-        assert trace.targets is not None
-        assert trace.predictions is not None
-        residuals = self.residuals_ = trace.targets - trace.predictions
-        at = moments(trace)
+        run_record = self.run_record
+        assert run_record.targets is not None
+        assert run_record.predictions is not None
+        residuals = self.residuals_ = run_record.targets - run_record.predictions
+        at = moments(run_record)
         step = -(-len(at) // MOST_DOTS)  # not averaged, which would make them smaller
         few = len(at) <= 2000
         dots = {"ms": 3.5 if few else 2.2, "mew": 0, "alpha": 0.6 if few else 0.3, "rasterized": not few}
@@ -105,8 +105,8 @@ class ResidualDisplay(TraceDisplay):
             ax.plot(middle, median, color=PALETTE[1], lw=1.8, label=f"running median of {window}")
         if ax.get_legend_handles_labels()[0]:
             ax.legend(loc="upper left", fontsize="small", framealpha=0.85)
-        label_time(ax, trace)
-        rows = rows_of_means(trace)
+        label_time(ax, run_record)
+        rows = rows_of_means(run_record)
         what = "residual (target − prediction)" if rows == 1 else f"mean residual of {rows} rows"
         ax.set(ylabel=what, title="Residuals")
         plain(ax)
@@ -147,13 +147,13 @@ class ResidualDisplay(TraceDisplay):
         plain(beside)
 
 
-def _with_numbers(trace: Trace, what: str) -> Trace:
-    if trace.forecasts is None or trace.targets is None or trace.predictions is None:
+def _with_numbers(run_record: RunRecord, what: str) -> RunRecord:
+    if run_record.forecasts is None or run_record.targets is None or run_record.predictions is None:
         raise ValueError(
-            f"there are no {what} to draw: they are of numbers, and this trace has no targets, predictions and "
+            f"there are no {what} to draw: they are of numbers, and this run_record has no targets, predictions and "
             "forecasts, as that of a classifier"
         )
-    return trace
+    return run_record
 
 
 def _running_median(at: Floats, values: Floats, window: int) -> tuple[Floats, Floats]:

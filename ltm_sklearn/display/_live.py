@@ -6,9 +6,8 @@ import os
 import time
 from typing import Any, Self
 
-from .._pulse import number, pace_called
-from .._run_log import RunLog, read_log
-from ..streams._batches import import_extra
+from .._optional import import_extra
+from ..recording import RunLog, number, pace_called, read_log
 from ._look import mean_called
 from ._recurrence import RecurrenceDisplay
 from ._running import RunningLossDisplay
@@ -71,11 +70,11 @@ class LiveDisplay:
         if figure is None:
             figure = import_extra("matplotlib.pyplot", "pictures", "plot").figure(figsize=SIZE, layout="constrained")
         figure.clear()
-        trace = log.trace()
+        run_record = log.run_record()
         self.log_, self.figure_ = log, figure
         figure.suptitle("\n".join(headlines(log, time.time())), x=0.01, ha="left", fontsize="medium")
         axes = figure.subplots(len(PANELS), 1, height_ratios=list(PANELS.values()))
-        self.displays_ = [kind(trace).plot(ax=ax) for kind, ax in zip(PANELS, axes, strict=True)]
+        self.displays_ = [kind(run_record).plot(ax=ax) for kind, ax in zip(PANELS, axes, strict=True)]
         for ax in axes[:-1]:
             ax.set_xlabel("")
         return self
@@ -118,7 +117,7 @@ class LiveDisplay:
         refresh : float, default=1.0
             Seconds after which the page loads itself anew.
         """
-        from ._live_page import write  # which few need
+        from ._live_page import write
 
         if not hasattr(self, "figure_"):
             self.plot()

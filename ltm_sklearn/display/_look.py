@@ -6,8 +6,8 @@ from collections import Counter
 
 import numpy as np
 
-from .._trace import Trace
-from ..experts._validation import Floats
+from .._typing import Floats
+from ..recording import RunRecord
 
 #: Paul Tol's muted scheme: nine colours that people who see few colours tell apart, too.
 PALETTE = ("#332288", "#CC6677", "#DDCC77", "#117733", "#88CCEE", "#882255", "#44AA99", "#999933", "#AA4499")
@@ -27,13 +27,13 @@ class Look:
     Colours go by mean weight, and only so many experts have one: the others are grey.
     """
 
-    def __init__(self, trace: Trace) -> None:
-        self.mean_weights: Floats = np.average(trace.weights, axis=0, weights=trace.counts)
+    def __init__(self, run_record: RunRecord) -> None:
+        self.mean_weights: Floats = np.average(run_record.weights, axis=0, weights=run_record.counts)
         #: the experts, the weightiest first
         self.order: list[int] = np.argsort(-self.mean_weights, kind="stable").tolist()
         self.named = self.order[: len(PALETTE)]
         self.others = self.order[len(PALETTE) :]
-        self.names = short_names(trace.names)
+        self.names = short_names(run_record.names)
         self._colours = dict(zip(self.named, PALETTE, strict=False))
 
     def colour(self, expert: int) -> str:

@@ -8,10 +8,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._run_log import read_log
-from .._trace import Trace
+from .._typing import Floats
 from ..evaluation import oracles
-from ..experts._validation import Floats
+from ..recording import RunRecord, read_log
 from ._axes import (
     MOST_RECORDS,
     edges,
@@ -42,7 +41,7 @@ class CumulativeLossDisplay(TraceDisplay):
 
     Parameters
     ----------
-    trace : Trace
+    run_record : RunRecord
         What the run was.
     oracles : dict, optional
         Mean losses of each record, shape (R,), of what else the mixture is compared with, by name.
@@ -60,12 +59,12 @@ class CumulativeLossDisplay(TraceDisplay):
         Lines of regret, by what it is measured against.
     """
 
-    def __init__(self, trace: Trace, oracles: Mapping[str, Floats] | None = None) -> None:
-        super().__init__(trace)
+    def __init__(self, run_record: RunRecord, oracles: Mapping[str, Floats] | None = None) -> None:
+        super().__init__(run_record)
         self.oracles = oracles
         for name, losses in (oracles or {}).items():
-            if np.shape(losses) != np.shape(trace.loss):
-                shapes = f"it has {np.shape(losses)}, the trace's loss {np.shape(trace.loss)}"
+            if np.shape(losses) != np.shape(run_record.loss):
+                shapes = f"it has {np.shape(losses)}, the run_record's loss {np.shape(run_record.loss)}"
                 raise ValueError(f"oracle {name!r} must have one loss a record: {shapes}")
 
     @classmethod
@@ -83,8 +82,8 @@ class CumulativeLossDisplay(TraceDisplay):
         **which
             Of an estimator that has several records, which one.
         """
-        trace = recorded_by(estimator, **which)
-        return cls(trace, best_sequences(trace, switches)).plot(ax=ax)
+        run_record = recorded_by(estimator, **which)
+        return cls(run_record, best_sequences(run_record, switches)).plot(ax=ax)
 
     @classmethod
     def from_result(cls, result: Any, *, model: Any = None, switches: Sequence[int] = (), ax: Any = None) -> Self:
@@ -100,8 +99,8 @@ class CumulativeLossDisplay(TraceDisplay):
         ax : matplotlib Axes, optional
             None: a new figure.
         """
-        trace = recorded_in(result, model)
-        return cls(trace, best_sequences(trace, switches)).plot(ax=ax)
+        run_record = recorded_in(result, model)
+        return cls(run_record, best_sequences(run_record, switches)).plot(ax=ax)
 
     @classmethod
     def from_log(cls, path: str | PathLike[str], *, switches: Sequence[int] = (), ax: Any = None) -> Self:
@@ -116,33 +115,33 @@ class CumulativeLossDisplay(TraceDisplay):
         ax : matplotlib Axes, optional
             None: a new figure.
         """
-        trace = read_log(path).trace()
-        return cls(trace, best_sequences(trace, switches)).plot(ax=ax)
+        run_record = read_log(path).run_record()
+        return cls(run_record, best_sequences(run_record, switches)).plot(ax=ax)
 
     def _size(self) -> tuple[float, float]:
         return 9.0, 5.5
 
     def _draw(self, ax: Any, look: Look) -> None:
-        trace = self.trace
+        run_record = self.run_record
         self.regret_ax_ = split(ax, (3, 2), below=True)
-        charged = charged_losses(trace)
-        mixture, of_experts = self._summed(trace.loss), self._summed(charged)
-        best = best_expert(trace)
-        chosen = _picked(len(trace.ends))
-        at = edges(trace)[chosen]
+        charged = charged_losses(run_record)
+        mixture, of_experts = self._summed(run_record.loss), self._summed(charged)
+        best = best_expert(run_record)
+        chosen = _picked(len(run_record.ends))
+        at = edges(run_record)[chosen]
         self.lines_ = {}
         top = 1.05 * max(mixture[-1], of_experts[-1, look.named].max())
         for expert in look.others:
             look_of = {"color": OTHERS, "lw": 0.8, "zorder": 1.5, "label": self._others_called(look, of_experts, top)}
-            (self.lines_[expert_called(trace.names[expert])],) = ax.plot(at, of_experts[chosen, expert], **look_of)
+            (self.lines_[expert_called(run_record.names[expert])],) = ax.plot(at, of_experts[chosen, expert], **look_of)
         for expert in look.named[::-1]:
             look_of = {"color": look.colour(expert), "lw": 1.4, "zorder": 2, "label": look.names[expert]}
-            (self.lines_[expert_called(trace.names[expert])],) = ax.plot(at, of_experts[chosen, expert], **look_of)
+            (self.lines_[expert_called(run_record.names[expert])],) = ax.plot(at, of_experts[chosen, expert], **look_of)
         against: dict[str, tuple[Floats, str, Any]] = {}
         colour = look.colour(best) if best in look.named else "0.65"
         against[f"best expert ({look.names[best]})"] = of_experts[:, best], colour, "-"
-        if trace.uniform is not None:
-            uniform = self._summed(trace.uniform)
+        if run_record.uniform is not None:
+            uniform = self._summed(run_record.uniform)
             top = max(top, 1.05 * uniform[-1])
             look_of = {"color": UNIFORM, "ls": "--", "lw": 1.6, "zorder": 3, "label": "plain mean"}
             (self.lines_["plain mean"],) = ax.plot(at, uniform[chosen], **look_of)
@@ -165,52 +164,52 @@ class CumulativeLossDisplay(TraceDisplay):
 
     def _summed(self, losses: Floats) -> Floats:
         """Sums of means over records, from 0 on."""
-        counts = self.trace.counts.reshape(-1, *[1] * (losses.ndim - 1))
+        counts = self.run_record.counts.reshape(-1, *[1] * (losses.ndim - 1))
         with np.errstate(over="ignore"):
             summed = np.concatenate([np.zeros((1, *losses.shape[1:])), np.cumsum(counts * losses, axis=0)])
         if np.isinf(summed).any():
-            raise ValueError("the losses of the trace add up to more than a float holds: they cannot be drawn")
+            raise ValueError("the losses of the run_record add up to more than a float holds: they cannot be drawn")
         return summed
 
     def _dress(self, ax: Any, look: Look) -> None:
         below = self.regret_ax_
-        ax.set(ylabel=sum_called(self.trace.loss_name), title="Cumulative loss, and regret")
+        ax.set(ylabel=sum_called(self.run_record.loss_name), title="Cumulative loss, and regret")
         powers_of_ten(ax, "y")
         powers_of_ten(below, "y")
         below.set_ylabel("regret")
         below.axhline(0.0, color="0.6", lw=0.8, zorder=1)
-        label_time(below, self.trace, means=False)
+        label_time(below, self.run_record, means=False)
         ax.tick_params(axis="x", labelbottom=False)
         ax.xaxis.get_offset_text().set_visible(False)
         plain(ax)
         plain(below)
         lines = self.lines_
         first = [lines["mixture"], *([lines["plain mean"]] if "plain mean" in lines else [])]
-        others = [lines[expert_called(self.trace.names[look.others[0]])]] if look.others else []
-        legend(ax, [*first, *(lines[expert_called(self.trace.names[expert])] for expert in look.named), *others])
+        others = [lines[expert_called(self.run_record.names[look.others[0]])]] if look.others else []
+        legend(ax, [*first, *(lines[expert_called(self.run_record.names[expert])] for expert in look.named), *others])
         legend(below, list(self.regret_lines_.values()), "mixture against")
 
 
-def charged_losses(trace: Trace) -> Floats:
+def charged_losses(run_record: RunRecord) -> Floats:
     """Of each expert, (R, K); while it sleeps, what the mixture lost."""
-    return np.where(np.isnan(trace.losses), trace.loss[:, np.newaxis], trace.losses)
+    return np.where(np.isnan(run_record.losses), run_record.loss[:, np.newaxis], run_record.losses)
 
 
-def best_expert(trace: Trace) -> int:
+def best_expert(run_record: RunRecord) -> int:
     """The one that lost least, of those that were awake in half of the rows, if there are any."""
-    total = (trace.counts[:, np.newaxis] * charged_losses(trace)).sum(axis=0)
-    awake = (~np.isnan(trace.losses) * trace.counts[:, np.newaxis]).sum(axis=0)
-    often = 2 * awake >= min(2 * awake.max(), trace.counts.sum())  # one that was there for a moment proves little
+    total = (run_record.counts[:, np.newaxis] * charged_losses(run_record)).sum(axis=0)
+    awake = (~np.isnan(run_record.losses) * run_record.counts[:, np.newaxis]).sum(axis=0)
+    often = 2 * awake >= min(2 * awake.max(), run_record.counts.sum())  # one that was there for a moment proves little
     return int(np.where(often, total, np.inf).argmin())
 
 
-def best_sequences(trace: Trace, switches: Sequence[int]) -> dict[str, Floats]:
+def best_sequences(run_record: RunRecord, switches: Sequence[int]) -> dict[str, Floats]:
     """Losses (R,) of the best sequences of experts in hindsight, by name."""
     found = {}
     for most in switches:
-        check_every_row(trace)
-        path = oracles.best_sequence(trace.losses, most).path
-        found[f"best sequence, {most} switch{'es' * (most != 1)}"] = trace.losses[np.arange(len(path)), path]
+        check_every_row(run_record)
+        path = oracles.best_sequence(run_record.losses, most).path
+        found[f"best sequence, {most} switch{'es' * (most != 1)}"] = run_record.losses[np.arange(len(path)), path]
     return found
 
 
@@ -226,7 +225,7 @@ class AverageLossDisplay(TraceDisplay):
 
     Parameters
     ----------
-    trace : Trace
+    run_record : RunRecord
         What the run was.
 
     Attributes
@@ -238,18 +237,18 @@ class AverageLossDisplay(TraceDisplay):
     """
 
     def _size(self) -> tuple[float, float]:
-        return 7.0, height_of_rows(len(self.trace.names)) + 0.3
+        return 7.0, height_of_rows(len(self.run_record.names)) + 0.3
 
     def _draw(self, ax: Any, look: Look) -> None:
-        trace = self.trace
-        awake = ~np.isnan(trace.losses) * trace.counts[:, np.newaxis]
+        run_record = self.run_record
+        awake = ~np.isnan(run_record.losses) * run_record.counts[:, np.newaxis]
         total = awake.sum(axis=0)
-        sums = (awake * np.nan_to_num(trace.losses)).sum(axis=0)
+        sums = (awake * np.nan_to_num(run_record.losses)).sum(axis=0)
         means = np.divide(sums, total, out=np.full(len(total), np.nan), where=total > 0)
         order = [int(expert) for expert in np.argsort(means, kind="stable") if total[expert] > 0]
         n_shown = rows_that_fit(ax, len(order))
         shown, rest = order[:n_shown], order[n_shown:]
-        parts = total / trace.counts.sum()
+        parts = total / run_record.counts.sum()
         labels = [look.names[expert] + ("" if parts[expert] == 1 else _awake(parts[expert])) for expert in shown]
         values = [float(means[expert]) for expert in shown]
         written = [number(value) for value in values]
@@ -262,16 +261,16 @@ class AverageLossDisplay(TraceDisplay):
         bars = ax.barh(range(len(values)), values, color=colours, height=0.7)
         self.bars_ = list(bars)
         write_beside(ax, written, "")
-        marks = {"mixture": (trace.loss, MIXTURE, "-")}
-        if trace.uniform is not None:
-            marks["plain mean"] = trace.uniform, UNIFORM, "--"
+        marks = {"mixture": (run_record.loss, MIXTURE, "-")}
+        if run_record.uniform is not None:
+            marks["plain mean"] = run_record.uniform, UNIFORM, "--"
         lines = []
         for name, (losses, colour, style) in marks.items():
-            mean = float(np.average(losses, weights=trace.counts))
+            mean = float(np.average(losses, weights=run_record.counts))
             lines.append(ax.axvline(mean, color=colour, ls=style, lw=1.6, label=f"{name}: {number(mean)}"))
         ax.legend(handles=lines, loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False, fontsize="small")
         label_rows(ax, labels)
-        ax.set_xlabel(mean_called(trace.loss_name))
+        ax.set_xlabel(mean_called(run_record.loss_name))
         ax.set_title("Average loss of each expert", pad=24)
         powers_of_ten(ax, "x")
 

@@ -9,12 +9,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from .._run_log import read_log
-from .._trace import Trace
+from .._optional import import_extra
+from .._typing import Floats
 from ..evaluation import oracles
 from ..evaluation.oracles import MemoryCurve
-from ..experts._validation import Floats
-from ..streams._batches import import_extra
+from ..recording import RunRecord, read_log
 from ._axes import axes_of, legend, plain
 from ._base import check_every_row, recorded_by, recorded_in
 from ._look import mean_called
@@ -97,9 +96,9 @@ class MemoryCurveDisplay:
         return cls(curve.switches, distinct, losses, marks, loss_name).plot(ax=ax)
 
     @classmethod
-    def _from_trace(cls, trace: Trace, max_switches: int, max_distinct: int, ax: Any) -> Self:
-        curve, marks = memory_curve_of(trace, max_switches, max_distinct)
-        return cls.from_curve(curve, marks=marks, loss_name=mean_called(trace.loss_name), ax=ax)
+    def _from_trace(cls, run_record: RunRecord, max_switches: int, max_distinct: int, ax: Any) -> Self:
+        curve, marks = memory_curve_of(run_record, max_switches, max_distinct)
+        return cls.from_curve(curve, marks=marks, loss_name=mean_called(run_record.loss_name), ax=ax)
 
     @classmethod
     def from_estimator(
@@ -153,7 +152,7 @@ class MemoryCurveDisplay:
         ax : matplotlib Axes, optional
             None: a new figure.
         """
-        return cls._from_trace(read_log(path).trace(), max_switches, max_distinct, ax)
+        return cls._from_trace(read_log(path).run_record(), max_switches, max_distinct, ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw it.
@@ -191,12 +190,14 @@ class MemoryCurveDisplay:
         return self
 
 
-def memory_curve_of(trace: Trace, max_switches: int, max_distinct: int) -> tuple[MemoryCurve, dict[str, float]]:
+def memory_curve_of(
+    run_record: RunRecord, max_switches: int, max_distinct: int
+) -> tuple[MemoryCurve, dict[str, float]]:
     """The curve of what was recorded, and what to mark: the losses of the mixture and of the plain mean."""
-    check_every_row(trace)
-    most = min(max_switches, len(trace.loss) - 1)
-    curve = oracles.memory_curve(trace.losses, most, min(max_distinct, len(trace.names)))
-    marks = {"mixture": float(trace.loss.mean())}
-    if trace.uniform is not None:
-        marks["plain mean"] = float(trace.uniform.mean())
+    check_every_row(run_record)
+    most = min(max_switches, len(run_record.loss) - 1)
+    curve = oracles.memory_curve(run_record.losses, most, min(max_distinct, len(run_record.names)))
+    marks = {"mixture": float(run_record.loss.mean())}
+    if run_record.uniform is not None:
+        marks["plain mean"] = float(run_record.uniform.mean())
     return curve, marks

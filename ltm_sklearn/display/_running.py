@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..experts._validation import Floats
+from .._typing import Floats
 from ._axes import label_time, legend, moments, number, plain, powers_of_ten
 from ._base import TraceDisplay
 from ._look import MIXTURE, UNIFORM, Look, mean_called
@@ -23,7 +23,7 @@ class RunningLossDisplay(TraceDisplay):
 
     Parameters
     ----------
-    trace : Trace
+    run_record : RunRecord
         What the run was.
 
     Attributes
@@ -35,33 +35,33 @@ class RunningLossDisplay(TraceDisplay):
     """
 
     def _draw(self, ax: Any, look: Look) -> None:
-        trace, at = self.trace, moments(self.trace)
-        best = best_expert(trace)
+        run_record, at = self.run_record, moments(self.run_record)
+        best = best_expert(run_record)
         self.lines_ = {}
-        mixture = self._running(trace.loss)
-        of_best = self._running(charged_losses(trace)[:, best])
+        mixture = self._running(run_record.loss)
+        of_best = self._running(charged_losses(run_record)[:, best])
         label = f"best expert ({look.names[best]}): {number(of_best[-1])}"
         colour = look.colour(best) if best in look.named else "0.65"
         (self.lines_["best expert"],) = ax.plot(at, of_best, color=colour, lw=1.4, label=label)
-        if trace.uniform is not None:
-            uniform = self._running(trace.uniform)
+        if run_record.uniform is not None:
+            uniform = self._running(run_record.uniform)
             look_of = {"color": UNIFORM, "ls": "--", "lw": 1.4, "label": f"plain mean: {number(uniform[-1])}"}
             (self.lines_["plain mean"],) = ax.plot(at, uniform, **look_of)
         look_of = {"color": MIXTURE, "lw": 2.0, "label": f"mixture: {number(mixture[-1])}"}
         (self.lines_["mixture"],) = ax.plot(at, mixture, **look_of)
-        rows = int(np.median(self._summed(trace.counts)))
-        ax.set(ylabel=mean_called(trace.loss_name), title=f"Loss lately (running means of {rows:,} rows)")
+        rows = int(np.median(self._summed(run_record.counts)))
+        ax.set(ylabel=mean_called(run_record.loss_name), title=f"Loss lately (running means of {rows:,} rows)")
         ax.set_ylim(0.0, None)
         powers_of_ten(ax, "y")
-        label_time(ax, trace, means=False)
+        label_time(ax, run_record, means=False)
         plain(ax)
         legend(ax, list(self.lines_.values())[::-1])
 
     def _running(self, losses: Floats) -> Floats:
         """Means over the records of a window, each with all its rows; what is not known is left out."""
         known = ~np.isnan(losses)
-        rows = self._summed(self.trace.counts * known)
-        sums = self._summed(self.trace.counts * np.where(known, losses, 0.0))
+        rows = self._summed(self.run_record.counts * known)
+        sums = self._summed(self.run_record.counts * np.where(known, losses, 0.0))
         return np.divide(sums, rows, out=np.full(len(losses), np.nan), where=rows > 0)
 
     def _summed(self, values: Any) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..experts._validation import Floats
+from .._typing import Floats
 from ._axes import (
     draw_stack,
     edges,
@@ -30,7 +30,7 @@ class WeightStackDisplay(TraceDisplay):
 
     Parameters
     ----------
-    trace : Trace
+    run_record : RunRecord
         What the run was.
 
     Attributes
@@ -42,16 +42,16 @@ class WeightStackDisplay(TraceDisplay):
     """
 
     def _draw(self, ax: Any, look: Look) -> None:
-        trace = to_draw(self.trace)
-        layers, labels, colours = look.layers(trace.weights)
+        run_record = to_draw(self.run_record)
+        layers, labels, colours = look.layers(run_record.weights)
         missing = np.maximum(1.0 - layers.sum(axis=0), 0.0)  # of experts that are not in the records
         if look.others:
             layers[-1] += missing
         elif missing.max() > ROUNDING:
             layers, labels, colours = np.vstack([layers, missing]), [*labels, "others"], [*colours, OTHERS]
-        self.layers_ = draw_stack(ax, edges(trace), layers, labels, colours)
+        self.layers_ = draw_stack(ax, edges(run_record), layers, labels, colours)
         ax.set(ylim=(0.0, 1.0), ylabel="weight", title="Weights over time")
-        label_time(ax, trace)
+        label_time(ax, run_record)
         plain(ax)
         legend(ax, self.layers_[::-1])
 
@@ -63,7 +63,7 @@ class WeightBoxDisplay(TraceDisplay):
 
     Parameters
     ----------
-    trace : Trace
+    run_record : RunRecord
         What the run was.
 
     Attributes
@@ -75,16 +75,16 @@ class WeightBoxDisplay(TraceDisplay):
     """
 
     def _size(self) -> tuple[float, float]:
-        return 7.0, height_of_rows(len(self.trace.names))
+        return 7.0, height_of_rows(len(self.run_record.names))
 
     def _draw(self, ax: Any, look: Look) -> None:
-        trace = self.trace
-        there = (trace.weights > 0.0) | ~np.isnan(trace.losses)
+        run_record = self.run_record
+        there = (run_record.weights > 0.0) | ~np.isnan(run_record.losses)
         n_shown = rows_that_fit(ax, len(look.order))
         shown, rest = look.order[:n_shown], look.order[n_shown:]
         groups = [[expert] for expert in shown] + ([rest] if rest else [])
         labels = [look.names[expert] for expert in shown] + ([others_called(len(rest))] if rest else [])
-        marks = np.array([_marks(trace.weights[:, group][there[:, group]]) for group in groups])
+        marks = np.array([_marks(run_record.weights[:, group][there[:, group]]) for group in groups])
         low, first, middle, third, high, mean = marks.T
         at = np.arange(len(groups))
         colours = [look.colour(group[0]) if len(group) == 1 else OTHERS for group in groups]
@@ -95,7 +95,7 @@ class WeightBoxDisplay(TraceDisplay):
         ax.plot(mean, at, "o", ms=3.5, mfc="white", mec="black", mew=0.8, zorder=5)
         self.boxes_ = list(bars)
         label_rows(ax, labels)
-        rows = rows_of_means(trace)
+        rows = rows_of_means(run_record)
         ax.set(xlabel="weight" if rows == 1 else f"weight (means of {rows} rows)", title="How weights were spread")
         ax.set_xlim(0.0, max(1.05 * np.nanmax([*high, *mean, 1e-9]), 0.0))
         ax.grid(axis="x", color="0.9")

@@ -12,8 +12,8 @@ from uuid import uuid4
 import numpy as np
 from sklearn import config_context
 
-from .._attempts import Failure, able_to_travel, words_of
-from ..persistence._writing import write_whole
+from ..engine import CallFailure, able_to_travel, error_text
+from ..persistence import write_whole
 from ._threads import Threads
 
 
@@ -101,10 +101,10 @@ class Bench:
         for digest in wanted - known.keys():
             known[digest] = await asyncio.to_thread(loads, message.parcels[digest])
         self.arguments = known
-        unread: dict[str, Failure] = {}  # not kept: a disk may come back, and another worker may have the library
+        unread: dict[str, CallFailure] = {}  # not kept: a disk may come back, and another worker may have the library
         for key, (data, saved) in message.placed.items():
             model = await asyncio.to_thread(kept_in, unpacked, data)
-            if isinstance(model, Failure):
+            if isinstance(model, CallFailure):
                 unread[key] = model
             else:
                 self.models[key] = Held(model, 0 if saved else None)
@@ -115,18 +115,18 @@ class Bench:
         return list(self.models)
 
     async def _in_time(
-        self, task: Task, message: Message, known: dict[bytes, Any], unread: dict[str, Failure]
+        self, task: Task, message: Message, known: dict[bytes, Any], unread: dict[str, CallFailure]
     ) -> Answer:
         """An answer at the latest when time is up; what runs then cannot be stopped, and ends when it ends."""
         held = self.models.get(task.key)
         if held is None:
-            lost = Failure(LookupError("its model is not on its worker any more"))
+            lost = CallFailure(LookupError("its model is not on its worker any more"))
             return Answer(unread.get(task.key, lost), gone=True)
         arguments = [known[digest] for digest in task.arguments]
         arguments.insert(task.seat + 1, held.model)
         async with held.turn:
             if held.overdue:
-                return Answer(Failure(TimeoutError("it is still busy with what it was asked before")), late=True)
+                return Answer(CallFailure(TimeoutError("it is still busy with what it was asked before")), late=True)
             async with self.free:
                 work = self.threads.call(self._answer, held, task, message, arguments)
                 done, _ = await asyncio.wait([work], timeout=self.timeout)
@@ -139,18 +139,18 @@ class Bench:
             self.models.pop(task.keep_as or "", None)  # nobody knows of this copy
 
         work.add_done_callback(end)
-        return Answer(Failure(TimeoutError(f"it has not answered within {self.timeout:g} s")), late=True)
+        return Answer(CallFailure(TimeoutError(f"it has not answered within {self.timeout:g} s")), late=True)
 
     def _answer(self, *asked: Any) -> Answer:
-        answer: Answer | Failure = kept_in(self._do, *asked)
-        return Answer(answer) if isinstance(answer, Failure) else answer
+        answer: Answer | CallFailure = kept_in(self._do, *asked)
+        return Answer(answer) if isinstance(answer, CallFailure) else answer
 
     def _do(self, held: Held, task: Task, message: Message, arguments: list[Any]) -> Answer:
         function, *rest = arguments
         with np.errstate(**message.errors), config_context(**message.config):
             result = kept_in(function, *rest)
-        if isinstance(result, Failure):
-            return Answer(able_to_travel(Failure(own_error(result.error))))  # the model stays here
+        if isinstance(result, CallFailure):
+            return Answer(able_to_travel(CallFailure(own_error(result.error))))  # the model stays here
         if task.keep_as is not None:
             self.models[task.keep_as] = Held(result, held.saved, held.n_learned, is_copy=True)
             return Answer(None)
@@ -162,9 +162,9 @@ class Bench:
         answer = Answer(None if learned else result, learned)
         if held.saved is None or held.n_learned - held.saved >= self.checkpoint_every:
             saved = kept_in(self._saved, task.key, held)
-            if isinstance(saved, Failure):  # the disk is full, say: it is tried again the next time
+            if isinstance(saved, CallFailure):  # the disk is full, say: it is tried again the next time
                 error = saved.error
-                return answer._replace(unsaved=f"{type(error).__name__}: {words_of(error)}")
+                return answer._replace(unsaved=f"{type(error).__name__}: {error_text(error)}")
             answer, held.saved = answer._replace(saved=saved), held.n_learned
         return answer
 
@@ -183,12 +183,12 @@ def kept_in(function: Callable[..., Any], *arguments: Any) -> Any:
     try:
         return function(*arguments)
     except BaseException as error:
-        return Failure(own_error(error))
+        return CallFailure(own_error(error))
 
 
 def own_error(error: BaseException) -> Exception:
     """An exit or an interrupt of a model on a worker is an error of that model; nobody else is to end by it."""
-    return error if isinstance(error, Exception) else RuntimeError(f"{type(error).__name__}: {words_of(error)}")
+    return error if isinstance(error, Exception) else RuntimeError(f"{type(error).__name__}: {error_text(error)}")
 
 
 def dumps(value: Any) -> bytes:

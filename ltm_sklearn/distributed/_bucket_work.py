@@ -12,22 +12,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
-from ..ensemble import ExpertMixture
-from ..ensemble._times import times_of
-from ..experts._validation import Floats
-from ..persistence import load
-from ..persistence._encode import Encoder
-from ..persistence._errors import BadFile
-from ..persistence._file import _dump, _load
-from ..persistence._models import dumped, untrusted_types
-from ..persistence._writing import write_whole
+from .._typing import Floats
+from ..forecasting import ExpertMixture, times_of
+from ..persistence import BadFile, Encoder, _dump, _load, dumped, load, untrusted_types, write_whole
 from ._buckets import NO_BUCKET, plain_names
 from ._generations import Generations, Header
 
 PLAIN = (str, int, float, bool, type(None))  #: what every file may hold
 
 
-class Report(NamedTuple):
+class FailureReport(NamedTuple):
     """Of the learning of a bucket."""
 
     bucket: int
@@ -52,7 +46,7 @@ class Work:
 
     # Learning -----------------------------------------------------------------------------------------------------
 
-    def learn(self, bucket: int, rows: Any) -> Report:
+    def learn(self, bucket: int, rows: Any) -> FailureReport:
         """Learn rows, and write the bucket's next file. An error is reported, not raised: no cluster hides it so."""
         try:
             rows = self._named(bucket, rows)
@@ -65,10 +59,10 @@ class Work:
                 raise self._told_by_series(bucket, rows, error, partial(self._learn, again)) from error
             write_whole(self._dumped(mixture), str(self._generations.path(self.new_file(bucket))))
         except ValueError as error:
-            return Report(bucket, 0, 0, str(error), True)
+            return FailureReport(bucket, 0, 0, str(error), True)
         except Exception:
-            return Report(bucket, 0, 0, f"bucket {bucket}: {traceback.format_exc()}", False)
-        return Report(bucket, len(mixture._known.series), mixture.n_samples_seen_, "", False)
+            return FailureReport(bucket, 0, 0, f"bucket {bucket}: {traceback.format_exc()}", False)
+        return FailureReport(bucket, len(mixture._known.series), mixture.n_samples_seen_, "", False)
 
     def _learn(self, mixture: ExpertMixture, rows: Any) -> None:
         rows = self._in_time(rows)

@@ -8,7 +8,7 @@ from zlib import crc32
 
 import numpy as np
 
-from .._timetable import Integers
+from .._typing import Integers
 
 NO_BUCKET = -1  #: of what cannot be the name of a series
 

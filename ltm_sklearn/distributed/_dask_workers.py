@@ -14,13 +14,10 @@ from warnings import warn
 import numpy as np
 from sklearn import get_config
 
-from .._attempts import MODEL, Failure, missed_in_round, words_of
-from .._events import logger
-from .._failures import ExpertWarning
-from ..ensemble._from_river import as_sklearn_model
-from ..ensemble._parameters import check_frozen, check_is_estimator, pairs_of
-from ..ensemble._validation import is_frozen
-from ..experts._validation import check_count, check_number
+from .._param_checks import check_count, check_number
+from ..engine import MODEL, CallFailure, ExpertWarning, error_text, missed_in_round
+from ..ensemble import as_sklearn_model, check_frozen, check_is_estimator, is_frozen, pairs_of
+from ..recording import logger
 from ._bench import Answer, Message, Task
 from ._on_worker import OnWorker
 from ._parcels import Parcels
@@ -157,9 +154,9 @@ class DaskWorkers:
         if remote.seat is None and how is copy.deepcopy:
             return remote.twin()
         result = self._begin(_copied, [(how, None, model)], [key])()[0]
-        if isinstance(result, Failure):
+        if isinstance(result, CallFailure):
             if remote.seat is None and how is copy.deepcopy:  # not any more
-                told = f"{model!r} is copied as its last checkpoint has it: {words_of(result.error)}"
+                told = f"{model!r} is copied as its last checkpoint has it: {error_text(result.error)}"
                 warn(told, ExpertWarning, stacklevel=2)
                 return remote.twin()
             raise result.error
@@ -216,14 +213,14 @@ class DaskWorkers:
                 for at, told in zip(here, answers, strict=True):
                     results[at] = self._received(remotes[at], told, tasks[at][MODEL])
             for task, result in zip(tasks, results, strict=True):
-                if isinstance(result, Failure) and not task[MODEL].is_late:
+                if isinstance(result, CallFailure) and not task[MODEL].is_late:
                     result.model = task[MODEL]
             return results
 
         return wait
 
     def _place(self, remotes: list[Remote], results: list[Any]) -> dict[Remote, tuple[Any, bool]]:
-        """Give models that are nowhere a seat; returns what their workers will need. Failures go to the results."""
+        """Give models that are nowhere a seat; returns what their workers will need. FailureLog go to the results."""
         homeless = [at for at, remote in enumerate(remotes) if remote.seat is None]
         for at, remote in enumerate(remotes):
             if remote.seat is not None and remote.seat.is_lost:  # told of, as learning is lost; restored the next time
@@ -321,7 +318,7 @@ class DaskWorkers:
 
     def _fail(self, results: list[Any], where: list[int], error: Exception, remotes: Sequence[Remote] = ()) -> None:
         for at in where:
-            results[at] = Failure(error)
+            results[at] = CallFailure(error)
             if isinstance(error, WorkerLost):
                 remotes[at].leave()
 
@@ -345,7 +342,7 @@ def _copied(how: Callable[[Any], Any], _: None, model: Any) -> Any:
     try:
         return how(model)
     except Exception as error:
-        return Failure(error)
+        return CallFailure(error)
 
 
 def _others(task: tuple[Any, ...]) -> tuple[Any, ...]:

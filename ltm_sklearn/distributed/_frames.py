@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..experts._validation import Floats
-from ..streams._batches import import_extra
-from ._bucket_work import Report, Work
+from .._optional import import_extra
+from .._typing import Floats
+from ._bucket_work import FailureReport, Work
 from ._buckets import buckets_of
 
 LOCAL = ("pandas", "polars")
@@ -48,7 +48,7 @@ class LocalFrame:
             for module in ("pandas", "pyarrow"):
                 import_extra(module, "panels of Polars", "arrow")
 
-    def learn(self, work: Work) -> list[Report]:
+    def learn(self, work: Work) -> list[FailureReport]:
         """Learn all rows."""
         return [work.learn(bucket, rows) for bucket, rows, _ in self._buckets(work)]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from ._bucket_work import Report, Work
+from ._bucket_work import FailureReport, Work
 from ._buckets import buckets_of
 
 BUCKET = "ltm_bucket"  #: a column that is added on the way
@@ -38,11 +38,11 @@ class FugueFrame:
                 "reset_index(), or let it go with reset_index(drop=True)"
             )
 
-    def learn(self, work: Work) -> list[Report]:
+    def learn(self, work: Work) -> list[FailureReport]:
         """Learn all rows, now: what comes back is small, and is asked for once."""
         schema = "bucket:long,n_series:long,n_rows:long,error:str,is_input:bool"
         reports = self._fugue.as_array(self._by_bucket(_learned, work, schema, {}), type_safe=True)
-        return [Report(*row) for row in reports]
+        return [FailureReport(*row) for row in reports]
 
     def predict(self, work: Work, kept: list[str], names: list[str]) -> Any:
         """A frame of the same kind with some of its columns, and what is predicted."""

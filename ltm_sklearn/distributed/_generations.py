@@ -16,7 +16,7 @@ from uuid import uuid4
 import numpy as np
 from sklearn import config_context
 
-from ..persistence._writing import sync_folder, write_whole
+from ..persistence import sync_folder, write_whole
 
 FORMAT = 2
 READ = (1, FORMAT)  #: what can be read; in the first, generations had no names of calls

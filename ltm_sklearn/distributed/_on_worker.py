@@ -11,12 +11,9 @@ from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.metaestimators import available_if
 
-from .._attempts import Failure, attempt
-from .._failures import ExpertWarning
-from ..ensemble._skin import SklearnModels
-from ..ensemble._validation import takes_nan
-from ..ensemble._window import SlidingWindow
-from ..experts._validation import Floats
+from .._typing import Floats
+from ..engine import CallFailure, ExpertWarning, attempt
+from ..ensemble import SklearnModels, SlidingWindow, takes_nan
 from ._bench import dumps, loads
 from ._remote import Remote
 
@@ -97,7 +94,7 @@ class OnWorker(MetaEstimatorMixin, BaseEstimator):
 
     def _done(self, function: Any, *arguments: Any) -> Any:
         result = self.workers.begin(attempt, [(function, arguments[0], self, *arguments[1:])])()[0]
-        if isinstance(result, Failure):
+        if isinstance(result, CallFailure):
             raise result.error
         return result
 

@@ -10,12 +10,10 @@ from typing import Any, Self
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
-from ..ensemble import ExpertMixture
-from ..ensemble._mixture_parameters import check_mixture
-from ..ensemble._times import CALENDAR
-from ..experts._validation import check_count
-from ..streams._batches import import_extra
-from ._bucket_work import Report, Work, check_own, special_columns
+from .._optional import import_extra
+from .._param_checks import check_count
+from ..forecasting import CALENDAR, ExpertMixture, check_mixture
+from ._bucket_work import FailureReport, Work, check_own, special_columns
 from ._buckets import bucket_of, plain_name
 from ._frames import frame_of
 from ._generations import Generation, Generations, described
@@ -156,7 +154,7 @@ class PanelMixture:
     def _generations(self) -> Generations:
         return Generations(Path(self.state).absolute())
 
-    def _check_reports(self, reports: list[Report]) -> None:
+    def _check_reports(self, reports: list[FailureReport]) -> None:
         errors = [report for report in reports if report.error]
         if errors:
             first = min(errors)
@@ -165,7 +163,7 @@ class PanelMixture:
         if not reports:
             raise ValueError("the frame has no rows")
 
-    def _next(self, before: Generation, work: Work, reports: list[Report]) -> Generation:
+    def _next(self, before: Generation, work: Work, reports: list[FailureReport]) -> Generation:
         return replace(
             before,
             number=before.number + 1,
@@ -229,7 +227,7 @@ class PanelMixture:
         return pd.concat(parts, ignore_index=True)
 
     def mixture_of(self, series: Any) -> ExpertMixture:
-        """A copy of the mixture that a series is in, with others of its bucket: for its summary, or its trace.
+        """A copy of the mixture that a series is in, with others of its bucket: for its summary, or its run_record.
 
         Parameters
         ----------

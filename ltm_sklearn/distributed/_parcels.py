@@ -6,7 +6,7 @@ from dataclasses import replace
 from hashlib import blake2b
 from typing import Any
 
-from ..ensemble._skin import SklearnModels
+from ..ensemble import SklearnModels
 from ._bench import Task, dumps
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 from warnings import warn
 
-from .._events import logger
-from .._failures import ExpertWarning
+from ..engine import ExpertWarning
+from ..recording import logger
 from ._bench import Answer, Bench, Message, dumps, unpacked
 
 #: Seconds between two looks at whether a worker that does not answer is still there.

@@ -23,35 +23,34 @@ from sklearn.utils.validation import (
     check_is_fitted,
 )
 
-from .._engine import Engine
-from .._models import Expert
-from .._pending import Pending
-from .._round import Issued, Report
-from .._rows import last_rows
-from .._shown import Shown
-from .._start import fresh_engine
-from .._turns import changing, in_turn, lent_state, turn_of
+from .._frames import last_rows
+from .._param_checks import check_jobs, check_weights
+from .._sklearn_compat import CallbackSupportMixin, VisualBlock, announced, with_callbacks
+from .._typing import Floats
 from .._version import __version__
 from ..bandits import BanditAlgorithm
-from ..experts import ExpertAlgorithm
-from ..experts._validation import Floats
-from ..losses._classes import ClassScore
-from ..losses._targets import TargetScore
-from ..memory import Snapshots
-from ._from_river import as_sklearn_model
-from ._parameters import check_jobs, check_parameters
-from ._routing import routed, router
-from ._skin import SklearnModels
-from ._sklearn_compat import CallbackSupportMixin, VisualBlock, announced, with_callbacks
-from ._validation import (
-    are_checked,
-    check_rows,
-    check_weights,
-    is_frozen,
-    read_only,
-    takes_nan,
+from ..engine import (
+    DelayedLabels,
+    Engine,
+    Expert,
+    FailureReport,
+    FittedAttributes,
+    Issued,
+    Snapshots,
+    changing,
+    in_turn,
+    lent_state,
+    new_engine,
+    turn_of,
     unchanged_on_error,
 )
+from ..experts import ExpertAlgorithm
+from ..losses import ClassificationScore, RegressionScore
+from ._from_river import as_sklearn_model
+from ._parameters import check_parameters
+from ._routing import routed, router
+from ._skin import SklearnModels
+from ._validation import are_checked, check_rows, is_frozen, read_only, takes_nan
 
 
 def _as_ids(ids: Any) -> list[Any]:
@@ -61,7 +60,9 @@ def _as_ids(ids: Any) -> list[Any]:
         raise ValueError(f"ids={ids!r} must be a sequence, with one for each row") from None
 
 
-class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, MetaEstimatorMixin, _BaseComposition):
+class LongTermMemoryEnsemble(
+    CallbackSupportMixin, FittedAttributes, TransformerMixin, MetaEstimatorMixin, _BaseComposition
+):
     """Base of the two estimators."""
 
     _learned = ("_engine", "_pending")
@@ -72,7 +73,7 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
         *,
         algorithm: ExpertAlgorithm | BanditAlgorithm | None = None,
         feedback: str = "full",
-        query: int = 1,
+        n_queries: int = 1,
         loss: Any = "auto",
         combine: str = "average",
         memory: Snapshots | str | None = "auto",
@@ -89,7 +90,7 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
         self.estimators = estimators
         self.algorithm = algorithm
         self.feedback = feedback
-        self.query = query
+        self.n_queries = n_queries
         self.loss = loss
         self.combine = combine
         self.memory = memory
@@ -109,7 +110,7 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
     def _default_pool(self, seed: int | None) -> list[tuple[str, Any]]: ...
 
     @abstractmethod
-    def _score(self) -> ClassScore | TargetScore: ...
+    def _score(self) -> ClassificationScore | RegressionScore: ...
 
     @abstractmethod
     def _decision(self, mixture: Floats) -> Any:
@@ -145,7 +146,7 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
         seed = None if self.random_state is None else int(check_random_state(self.random_state).randint(2**31))
         models = self._models({name: clone(estimator) for name, estimator in self._pool(seed)}, {})
         draws = int(np.random.default_rng().integers(2**31)) if seed is None else seed
-        engine = fresh_engine(self, self._score(), self.rounds == "row", draws)
+        engine = new_engine(self, self._score(), self.rounds == "row", draws)
         experts = []
         for name, estimator in models.estimators.items():
             if is_frozen(estimator):
@@ -227,7 +228,7 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
         if not hasattr(self, "_engine"):
             tags = get_tags(self).input_tags  # while they are still asked of the experts
             self._accepts = {"sparse": tags.sparse, "allow_nan": tags.allow_nan}
-            self._pending = Pending(self.max_pending)
+            self._pending = DelayedLabels(self.max_pending)
         self._engine, self._estimators = engine, models.estimators
 
     def _learn(
@@ -239,9 +240,9 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
         targets: Any,
         weights: Floats | None,
         issued: Issued | None = None,
-    ) -> list[Report]:
+    ) -> list[FailureReport]:
         check_jobs(self.n_jobs)  # which holds at once, as verbose does
-        engine.watcher.verbose = self.verbose
+        engine.callback.verbose = self.verbose
         if engine.time_limit is not None:  # those who are late may read them when the caller has others there
             X, y = copy.deepcopy((X, y))
         with self._trusting(X):
@@ -324,7 +325,7 @@ class LongTermMemoryEnsemble(CallbackSupportMixin, Shown, TransformerMixin, Meta
                 raise ValueError(f"there are {len(ids)} ids for {len(y)} targets")
             weights = check_weights(sample_weight, np.empty((len(ids), 1)))
             self._routed("partial_fit", weights, {})
-            reports: list[Report] = []
+            reports: list[FailureReport] = []
             for part in due:
                 of_rows = None if weights is None else weights[part.at]
                 if of_rows is None or of_rows.any():  # rows without any weight are as good as none

@@ -9,14 +9,14 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import _check_partial_fit_first_call
 from sklearn.utils.validation import column_or_1d
 
-from .._start import averages
-from .._turns import changing, turn_of
-from ..experts._validation import Floats
-from ..losses._classes import ClassScore
+from .._param_checks import named_value_errors, require
+from .._typing import Floats
+from ..engine import averages, changing, turn_of, unchanged_on_error
+from ..losses import ClassificationScore
 from ._base import LongTermMemoryEnsemble
 from ._parameters import check_parameters
 from ._pools import classifiers
-from ._validation import check_labels, class_indices, floats_suffice, one_kind, require, unchanged_on_error
+from ._validation import check_labels, class_indices, one_kind
 
 
 class LongTermMemoryClassifier(ClassifierMixin, LongTermMemoryEnsemble):
@@ -36,10 +36,10 @@ class LongTermMemoryClassifier(ClassifierMixin, LongTermMemoryEnsemble):
         Any of :mod:`ltm_sklearn.experts`. None: ``LongTermMemory()``. With ``feedback="bandit"`` any of
         :mod:`ltm_sklearn.bandits`. None: ``LongTermMemoryBandit()``.
     feedback : {"full", "bandit"}, default="full"
-        Whether all experts are asked in each round, or only ``query`` of them, which the algorithm draws: for models
+        Whether all experts are asked in each round, or only ``n_queries`` of them, which the algorithm draws: for models
         that cost money to ask. All live experts learn in either case; to them the targets are free. What was not asked
         is not known, so that there is no blending, no gradient trick and no stack.
-    query : int, default=1
+    n_queries : int, default=1
         With ``feedback="bandit"``, how many experts are asked in a round: the first is drawn by its probability, the
         others are any of the rest.
     loss : {"auto", "zero_one", "brier", "log_loss"} or callable, default="auto"
@@ -87,7 +87,7 @@ class LongTermMemoryClassifier(ClassifierMixin, LongTermMemoryEnsemble):
     leader_ : str
         Name of the expert with the largest weight.
     experts_ : list
-        For each expert its name, kind ("live", "young", "snapshot", "frozen"), the rows seen when it was born, its
+        For each expert its name, kind ("live", "restarted", "snapshot", "frozen"), the rows seen when it was born, its
         weight now, its mean weight and its mean loss since it joined.
     loss_ : ndarray of shape (n_experts,)
         Mean loss of each expert since it joined, over the rounds in which it was asked and had an answer.
@@ -183,8 +183,8 @@ class LongTermMemoryClassifier(ClassifierMixin, LongTermMemoryEnsemble):
     def _default_pool(self, seed: int | None) -> list[tuple[str, Any]]:
         return classifiers(seed)
 
-    def _score(self) -> ClassScore:
-        return ClassScore(self.loss, len(self.classes_), average=averages(self))
+    def _score(self) -> ClassificationScore:
+        return ClassificationScore(self.loss, len(self.classes_), average=averages(self))
 
     def _columns(self) -> list[str]:
         return [str(label) for label in self.classes_]
@@ -200,6 +200,6 @@ class LongTermMemoryClassifier(ClassifierMixin, LongTermMemoryEnsemble):
             raise ValueError(f"at least two classes are needed; {found}")
         require(self, y)
         if type(y) is not np.ndarray or y.ndim != 1:
-            with floats_suffice("y"):
+            with named_value_errors("y"):
                 y = column_or_1d(y, warn=True)
         return y, class_indices(y, self.classes_)

@@ -10,18 +10,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, Reg
 from sklearn.utils.metadata_routing import _routing_enabled
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from .._river_models import chances_of, kind_of, takes_weights
-from .._rows import as_dicts
-from ..experts._validation import Floats
-from ._validation import (
-    check_labels,
-    check_numbers,
-    check_rows,
-    check_weights,
-    class_indices,
-    one_kind,
-    unchanged_on_error,
-)
+from .._frames import as_dicts
+from .._param_checks import check_weights
+from .._river_compat import chances_of, kind_of, takes_weights
+from .._typing import Floats
+from ..engine import unchanged_on_error
+from ._validation import check_labels, check_numbers, check_rows, class_indices, one_kind
 
 MOST_REPEATS = 1000  #: of a row, in the place of its weight
 

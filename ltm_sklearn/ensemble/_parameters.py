@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from sklearn.base import is_classifier
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from .._start import check_query, check_shared_parameters
-from .._watcher import check_verbose
-from ..experts._validation import check_count, check_option
+from .._param_checks import check_count, check_jobs, check_option
+from ..engine import check_query, check_shared_parameters
+from ..recording import check_verbose
 from ._from_river import as_sklearn_model
 from ._validation import is_frozen
 
@@ -30,13 +29,7 @@ def check_parameters(ensemble: Any) -> None:
     except ValueError as error:
         raise ValueError(f"random_state={ensemble.random_state!r}: {error}") from None
     _check_estimators(ensemble)
-    check_query(ensemble.query, len(ensemble._pool()))
-
-
-def check_jobs(n_jobs: Any) -> None:
-    """It is None, or a number that joblib takes."""
-    if n_jobs is not None and (not isinstance(n_jobs, int | np.integer) or n_jobs == 0 or abs(int(n_jobs)) >= 2**31):
-        raise ValueError(f"n_jobs={n_jobs!r} is neither None nor a number of jobs")
+    check_query(ensemble.n_queries, len(ensemble._pool()))
 
 
 def _check_estimators(ensemble: Any) -> None:

@@ -6,14 +6,13 @@ from typing import Any, Self
 
 from sklearn.base import RegressorMixin
 
-from .._start import averages
-from .._turns import changing
-from ..experts._validation import Floats
-from ..losses._targets import TargetScore
+from .._typing import Floats
+from ..engine import averages, changing, unchanged_on_error
+from ..losses import RegressionScore
 from ._base import LongTermMemoryEnsemble
 from ._parameters import check_parameters
 from ._pools import regressors
-from ._validation import check_numbers, unchanged_on_error
+from ._validation import check_numbers
 
 
 class LongTermMemoryRegressor(RegressorMixin, LongTermMemoryEnsemble):
@@ -33,10 +32,10 @@ class LongTermMemoryRegressor(RegressorMixin, LongTermMemoryEnsemble):
         Any of :mod:`ltm_sklearn.experts`. None: ``LongTermMemory()``. With ``feedback="bandit"`` any of
         :mod:`ltm_sklearn.bandits`. None: ``LongTermMemoryBandit()``.
     feedback : {"full", "bandit"}, default="full"
-        Whether all experts are asked in each round, or only ``query`` of them, which the algorithm draws: for models
+        Whether all experts are asked in each round, or only ``n_queries`` of them, which the algorithm draws: for models
         that cost money to ask. All live experts learn in either case; to them the targets are free. What was not asked
         is not known, so that there is no blending, no gradient trick and no stack.
-    query : int, default=1
+    n_queries : int, default=1
         With ``feedback="bandit"``, how many experts are asked in a round: the first is drawn by its probability, the
         others are any of the rest.
     loss : {"auto", "squared_error", "absolute_error", "pinball"}, RegressionLoss or callable, default="auto"
@@ -83,7 +82,7 @@ class LongTermMemoryRegressor(RegressorMixin, LongTermMemoryEnsemble):
     leader_ : str
         Name of the expert with the largest weight.
     experts_ : list
-        For each expert its name, kind ("live", "young", "snapshot", "frozen"), the rows seen when it was born, its
+        For each expert its name, kind ("live", "restarted", "snapshot", "frozen"), the rows seen when it was born, its
         weight now, its mean weight and its mean loss since it joined.
     loss_ : ndarray of shape (n_experts,)
         Mean loss of each expert since it joined, over the rounds in which it was asked and had an answer.
@@ -150,8 +149,8 @@ class LongTermMemoryRegressor(RegressorMixin, LongTermMemoryEnsemble):
     def _default_pool(self, seed: int | None) -> list[tuple[str, Any]]:
         return regressors(seed)
 
-    def _score(self) -> TargetScore:
-        return TargetScore(self.loss, average=averages(self))
+    def _score(self) -> RegressionScore:
+        return RegressionScore(self.loss, average=averages(self))
 
     def _columns(self) -> list[str]:
         return []

@@ -14,8 +14,8 @@ from sklearn.utils.metadata_routing import (
     process_routing,
 )
 
-from .._river_models import takes_weights
-from ..experts._validation import Floats
+from .._river_compat import takes_weights
+from .._typing import Floats
 from ._from_river import FromRiver
 from ._pipeline import IncrementalPipeline
 from ._skin import training_method

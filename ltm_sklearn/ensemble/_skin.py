@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils import _safe_indexing
 
-from .._rows import last_rows, stacked
-from .._values import as_numbers
-from ..experts._validation import Floats
+from .._frames import as_numbers, last_rows, stacked
+from .._typing import Floats
 from ._window import SlidingWindow
 
 _PLAIN = (type(None), bool, int, float, str)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,41 +12,12 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils import assert_all_finite, check_array, get_tags
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, column_or_1d, validate_data
+from sklearn.utils.validation import column_or_1d, validate_data
 
-from ..experts._validation import Floats
+from .._param_checks import _named, named_value_errors, require
+from .._typing import Floats
 
 MOST_SHOWN = 20  #: classes that an error lists
-
-
-@contextmanager
-def unchanged_on_error(estimator: Any) -> Iterator[None]:
-    """If anything is wrong, the estimator has the attributes that it had before."""
-    before = dict(estimator.__dict__)
-    try:
-        yield
-    except BaseException:
-        estimator.__dict__ = before
-        raise
-
-
-@contextmanager
-def floats_suffice(what: str) -> Iterator[None]:
-    """Whole numbers beyond all floats are a ValueError, as other wrong numbers are; what is wrong is named."""
-    try:
-        yield
-    except OverflowError as error:
-        raise ValueError(f"{what} has a number that is too large: {error}") from None
-    except TypeError as error:
-        raise TypeError(f"{what} is wrong: {error}") from None
-    except ValueError as error:
-        raise _named(error, what) from None
-
-
-def _named(error: ValueError, what: str) -> ValueError:
-    """The same, if it says what is wrong or is of a kind of its own; or one that does."""
-    is_told = type(error) is not ValueError or re.search(rf"\b{what}\b", str(error))
-    return error if is_told else ValueError(f"{what} is wrong: {error}")
 
 
 def check_rows(estimator: Any, X: Any, reset: bool) -> Any:
@@ -59,7 +29,7 @@ def check_rows(estimator: Any, X: Any, reset: bool) -> Any:
     if hasattr(X, "collect") and not hasattr(X, "__len__"):
         raise ValueError(f"X is a {type(X).__name__}, which has no rows yet: collect() them first")
     if not hasattr(X, "columns"):
-        with floats_suffice("X"):
+        with named_value_errors("X"):
             rows = validate_data(estimator, X, reset=reset, dtype="numeric", **checks)
         if rows.dtype.kind in "mM":  # scikit-learn lets them pass, and they mix with no numbers
             raise ValueError(f"X must be numbers; it is of type {rows.dtype}")
@@ -123,7 +93,7 @@ def _is_numeric(frame: Any) -> bool:
 def check_labels(estimator: Any, y: Any) -> Any:
     """One class label a row."""
     require(estimator, y)
-    with floats_suffice("y"):
+    with named_value_errors("y"):
         y = column_or_1d(y, warn=True)
         assert_all_finite(y, input_name="y")
     with one_kind("y"):
@@ -162,29 +132,10 @@ def class_indices(y: Any, classes: Any) -> Any:
 def check_numbers(estimator: Any, y: Any) -> Floats:
     """One finite number a row."""
     require(estimator, y)
-    with floats_suffice("y"):
+    with named_value_errors("y"):
         y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", estimator=estimator)
         numbers: Floats = column_or_1d(y, warn=True)
     return numbers
-
-
-def require(estimator: Any, y: Any) -> None:
-    """Targets must be given."""
-    if y is None:
-        raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
-
-
-def check_weights(sample_weight: Any, X: Any) -> Floats | None:
-    """Weights of the rows, not negative and not all zero; None stays None."""
-    if sample_weight is None:
-        return None
-    with floats_suffice("sample_weight"):
-        weights: Floats = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-    if not np.isfinite(weights).all():  # of a single number for all rows scikit-learn does not look
-        raise ValueError(f"sample_weight={sample_weight!r} must be finite")
-    if not weights.max() > 0.0:
-        raise ValueError("sample_weight must have a positive sum: all rows have weight zero")
-    return weights
 
 
 def is_frozen(estimator: Any) -> bool:

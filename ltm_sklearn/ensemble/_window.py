@@ -13,17 +13,11 @@ from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_consistent_length, check_is_fitted, has_fit_parameter
 
-from .._rows import last_rows, stacked
-from ..experts._validation import Floats, check_count, check_number
-from ._validation import (
-    check_labels,
-    check_numbers,
-    check_rows,
-    check_weights,
-    class_indices,
-    takes_nan,
-    unchanged_on_error,
-)
+from .._frames import last_rows, stacked
+from .._param_checks import check_count, check_number, check_weights
+from .._typing import Floats
+from ..engine import unchanged_on_error
+from ._validation import check_labels, check_numbers, check_rows, class_indices, takes_nan
 
 
 class SlidingWindow(MetaEstimatorMixin, BaseEstimator):

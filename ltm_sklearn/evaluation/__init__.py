@@ -11,3 +11,9 @@ from ._prequential import prequential
 from ._result import PrequentialResult
 
 __all__ = ["Difference", "PrequentialDisplay", "PrequentialResult", "crps", "oracles", "prequential"]
+
+# for the other packages
+from ._baselines import LastTarget as LastTarget
+from ._baselines import MostFrequent as MostFrequent
+from ._baselines import RunningMean as RunningMean
+from ._resuming import checksum as checksum

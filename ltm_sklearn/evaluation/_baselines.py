@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ..experts._validation import Floats
+from .._typing import Floats
 
 
 class LastTarget:

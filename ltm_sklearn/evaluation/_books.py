@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..experts._validation import Floats
+from .._typing import Floats
 from ._changes import Changes
 from ._curve import Curve, Schedule
 from ._leaders import Leaders
@@ -30,7 +30,7 @@ class Said(NamedTuple):
 
 
 class Books:
-    """The accounts of all models; none of them grows with the stream."""
+    """The expert_stats of all models; none of them grows with the stream."""
 
     def __init__(
         self, names: list[Any], classes: bool, window: int, tolerance: float, experts: list[int], max_switches: int

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..experts._validation import Floats
+from .._typing import Floats
 
 NEVER = float("inf")
 FIRST_ROWS = 1024  #: for which there is room from the start

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import brentq, linprog, nnls
 
-from ..experts._validation import Floats
+from .._typing import Floats
 from ..losses import AbsoluteError, AbsolutePercentageError, Pinball, SquaredError
 
 #: Newton's steps end when one gains less than this part of the loss.

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from .._river_models import last_step
-from .._rows import as_dicts
-from ..experts._validation import Floats
-from ..streams._sources import table_of
+from .._frames import as_dicts
+from .._river_compat import last_step
+from .._typing import Floats
+from ..streams import table_of
 
 
 class Rows:

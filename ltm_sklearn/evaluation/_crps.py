@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..experts._validation import Floats, as_floats, check_flag, check_number
-from ..losses._own import within_floats
+from .._param_checks import as_floats, check_flag, check_number
+from .._typing import Floats
+from ..losses import within_floats
 from ._tables import check_forecasts
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import stdtrit
 
-from ..experts._validation import Floats
+from .._typing import Floats
 
 #: More stretches would be shorter, and neighbours less independent; fewer would leave little to judge the spread by.
 MOST_STRETCHES = 20

@@ -7,9 +7,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ..experts._validation import Floats
+from .._optional import import_extra
+from .._typing import Floats
 from ..streams import Segment
-from ..streams._batches import import_extra
 from ._result import PrequentialResult
 
 MOST_POINTS = 600  #: of all lines, or a dozen noisy ones would hide one another; more are averaged

@@ -20,7 +20,7 @@ from itertools import combinations, islice
 import numpy as np
 from numpy.typing import NDArray
 
-from ..experts._validation import Floats
+from .._typing import Floats
 from . import _sequences
 from ._sequences import best_path, least_among
 

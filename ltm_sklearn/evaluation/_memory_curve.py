@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..experts._validation import Floats
-from ..streams._batches import import_extra
+from .._optional import import_extra
+from .._typing import Floats
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from .._progress import progress_bar
-from .._rows import listed
-from .._values import check_hashable
-from ..experts._validation import check_count, check_number, is_whole
+from .._frames import listed
+from .._param_checks import check_count, check_hashable, check_number, is_whole
 from ..persistence import Checkpoint
-from ..streams._feed import feed_of
+from ..recording import progress_bar
+from ..streams import feed_of
 from ._books import Books
 from ._contestants import contestant_of
 from ._kinds import predicts_classes

@@ -1,4 +1,4 @@
-"""What comparators would have lost that know the future, by online accounts."""
+"""What comparators would have lost that know the future, by online expert_stats."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..experts._validation import Floats
+from .._typing import Floats
 from ._sequences import advance
 
 

@@ -8,10 +8,11 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from .._trace import Trace
-from ..experts._validation import Floats, check_number
+from .._optional import import_extra
+from .._param_checks import check_number
+from .._typing import Floats
+from ..recording import RunRecord
 from ..streams import Segment
-from ..streams._batches import import_extra
 from ._difference import Difference, batch_means
 
 
@@ -43,7 +44,7 @@ class PrequentialResult:
         What the models, and the best in hindsight, lost in the rows that were compared; :meth:`regret` has the rest.
     n_compared : int
         Rows in which all models had an answer: those that regret is about.
-    traces : dict
+    run_records : dict
         By model, what those with ``record=`` recorded; :mod:`ltm_sklearn.display` draws it.
     """
 
@@ -61,7 +62,7 @@ class PrequentialResult:
     losses: dict[Any, float]
     comparators: dict[str, float]
     n_compared: int
-    traces: dict[Any, Trace] = field(default_factory=dict)
+    run_records: dict[Any, RunRecord] = field(default_factory=dict)
 
     def frame(self) -> Any:
         """A pandas frame with one row for each model."""

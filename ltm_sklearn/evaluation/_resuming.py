@@ -9,9 +9,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from ..persistence import Checkpoint
-from ..persistence._setting import setting_of
-from ..streams._batches import Batch
+from ..persistence import Checkpoint, setting_of
+from ..streams import Batch
 from ._run import Run
 
 Batches = Iterator[tuple[Batch, NDArray[Any] | None]]

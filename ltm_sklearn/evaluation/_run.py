@@ -10,11 +10,11 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from .._river_models import last_step
-from .._trace import recorded
-from .._values import is_known, is_number
-from ..experts._validation import Floats
-from ..streams._batches import Batch, joined, part
+from .._frames import is_known, is_number
+from .._river_compat import last_step
+from .._typing import Floats
+from ..recording import recorded
+from ..streams import Batch, joined, part
 from ._books import Books, Said
 from ._contestants import Contestant, Rows
 from ._result import PrequentialResult
@@ -76,9 +76,9 @@ class Run:
             name: {f"{what}_seconds": self._nanoseconds[name, what] / 1e9 for what in ("predict", "learn")}
             for name in self.contestants
         }
-        traces = {name: recorded(contestant.model) for name, contestant in self.contestants.items()}
-        known = {name: trace for name, trace in traces.items() if trace is not None}
-        return replace(self._books.result(seconds, concept_names), traces=known)
+        run_records = {name: recorded(contestant.model) for name, contestant in self.contestants.items()}
+        known = {name: run_record for name, run_record in run_records.items() if run_record is not None}
+        return replace(self._books.result(seconds, concept_names), run_records=known)
 
     def _rows(self, batch: Batch, first: int) -> Rows:
         """Rows in all forms that are wanted, so that no model's time includes their making."""

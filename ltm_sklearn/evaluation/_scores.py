@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..experts._validation import Floats
+from .._typing import Floats
 
 SMALLEST_CHANCE = float(np.finfo(np.float64).eps)  #: as scikit-learn's log_loss has it
 

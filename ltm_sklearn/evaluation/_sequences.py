@@ -13,8 +13,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..experts._compiled import compiled
-from ..experts._validation import Floats
+from .._optional import compiled
+from .._typing import Floats
 
 kernel = compiled("_switching", __package__)
 
@@ -40,7 +40,7 @@ def best_path(losses: Floats, max_switches: int) -> tuple[Floats, NDArray[np.int
     # is all it takes to go back, segment by segment.
     lead, since = np.zeros((2, n_rows, max_switches + 1), dtype=np.intc)
     if kernel is not None:
-        kernel.trace(np.ascontiguousarray(losses), least, lead, since)
+        kernel.run_record(np.ascontiguousarray(losses), least, lead, since)
     else:
         _trace(losses, least, lead, since)
     totals = least.min(axis=0)

@@ -52,7 +52,7 @@ def advance(const double[:, ::1] losses, double[:, ::1] least):
                 charge(&least[k, 0], &enter[0], &lowest[0], losses[t, k], n_levels)
 
 
-def trace(const double[:, ::1] losses, double[:, ::1] least, int[:, ::1] lead, int[:, ::1] since):
+def run_record(const double[:, ::1] losses, double[:, ::1] least, int[:, ::1] lead, int[:, ::1] since):
     """The same from the first row on; also who is best on each level after each row, and since when it is followed."""
     cdef Py_ssize_t n_rows = losses.shape[0], n_experts = least.shape[0], n_levels = least.shape[1], t, k, s
     cdef double[::1] lowest = np.empty(n_levels), enter = np.empty(n_levels)

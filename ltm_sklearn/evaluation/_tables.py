@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..experts._validation import Floats, as_floats, is_whole
+from .._param_checks import as_floats, is_whole
+from .._typing import Floats
 
 MOST_SWITCHES = 100_000  #: each takes room for every expert
 

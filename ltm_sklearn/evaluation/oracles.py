@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..experts._validation import check_count, check_option
+from .._param_checks import check_count, check_option
 from ..losses import LOSSES, RegressionLoss
 from ._combinations import best_weights
 from ._few_experts import Search

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._base import ExpertAlgorithm, State, instantaneous_regret
-from ._validation import Floats, check_option
+from .._param_checks import check_option
+from .._typing import Floats, State
+from ._base import ExpertAlgorithm, instantaneous_regret
 
 
 def log_potential_weight(regret: Floats, magnitude: Floats) -> Floats:

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._base import ExpertAlgorithm, State, instantaneous_regret, softmax
-from ._validation import Floats
+from .._numerics import softmax
+from .._typing import Floats, State
+from ._base import ExpertAlgorithm, instantaneous_regret
 
 
 class AdaptMLProd(ExpertAlgorithm):

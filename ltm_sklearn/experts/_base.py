@@ -10,45 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
+from .._numerics import restrict
+from .._param_checks import as_floats, check_count, check_number, check_prior, check_rounds
+from .._typing import Floats, State
 from ._compiled import kernel
-from ._validation import Floats, as_floats, check_count, check_number, check_prior, check_rounds
-
-State = dict[str, Any]
-
-#: Below this a sum of weights counts as zero.
-TINY = 1e-300
 
 #: Losses are of order one; a regret below this is rounding.
 ROUNDING_OF_MIXTURE = 1e-14
-
-
-def normalise(weights: Floats) -> Floats:
-    """Scale the last axis to sum to one; uniform where nothing is left."""
-    total = weights.sum(axis=-1, keepdims=True)
-    left = ~(total <= TINY)  # not `>`, which would hide a NaN
-    if left.all():
-        return weights / total
-    return np.divide(weights, total, out=np.full_like(weights, 1.0 / weights.shape[-1]), where=left)
-
-
-def softmax(log_weights: Floats) -> Floats:
-    """Normalised exponentials along the last axis."""
-    weights: Floats = np.exp(log_weights - log_weights.max(axis=-1, keepdims=True))
-    return weights / weights.sum(axis=-1, keepdims=True)
-
-
-def restrict(weights: Floats, confidence: Floats) -> Floats:
-    """``p(i) ∝ z(i) w(i)`` along the last axis: what is played when the experts have confidences ``z``.
-
-    If all confident experts have weight zero the confidences alone decide; where all sleep, or all are fully awake,
-    the weights stay as they are.
-    """
-    largest = confidence.max(axis=-1, keepdims=True)
-    relative = confidence / np.where(largest > 0.0, largest, 1.0)
-    shares = relative * weights
-    played = normalise(np.where(shares.sum(axis=-1, keepdims=True) > TINY, shares, relative))
-    plain = (confidence == 1.0).all(axis=-1, keepdims=True) | (largest == 0.0)
-    return np.where(plain, weights, played)
 
 
 def instantaneous_regret(weights: Floats, losses: Floats) -> Floats:
@@ -169,7 +137,7 @@ class ExpertAlgorithm(BaseEstimator, ABC):
             )
         if not self._has_started():
             self._begin(n_experts)
-        played = self._current_weights().copy()
+        played = self.current_weights().copy()
         return played if confidence is None else restrict(played, confidence[0])
 
     def update(self, losses: ArrayLike, awake: ArrayLike | None = None) -> Self:
@@ -329,7 +297,7 @@ class ExpertAlgorithm(BaseEstimator, ABC):
         mixture = played @ losses
         return mixture + confidence * (losses - mixture)
 
-    def _current_weights(self) -> Floats:
+    def current_weights(self) -> Floats:
         return self._distribution(self.state_)
 
     def _kernel(self) -> Any:

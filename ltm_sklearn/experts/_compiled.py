@@ -3,17 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from importlib import import_module
-from types import ModuleType
 
-
-def compiled(name: str, package: str | None) -> ModuleType | None:
-    """The kernel of that name in a package, if there is one."""
-    try:
-        return import_module(f"{package}.{name}")
-    except ImportError:
-        return None
-
+from .._optional import compiled
 
 kernel = compiled("_kernel", __package__)
 if kernel is None:

@@ -6,9 +6,9 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from .._typing import Floats, State
 from ._ada_normal_hedge import AdaNormalHedge
-from ._base import ExpertAlgorithm, State, check_plugin
-from ._validation import Floats
+from ._base import ExpertAlgorithm, check_plugin
 
 
 class ConfidenceRated(ExpertAlgorithm):

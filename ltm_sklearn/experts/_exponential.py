@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._base import ExpertAlgorithm, State, instantaneous_regret, over_experts, softmax
-from ._validation import Floats, check_horizon, check_number, check_option
+from .._numerics import softmax
+from .._param_checks import check_horizon, check_number, check_option
+from .._typing import Floats, State
+from ._base import ExpertAlgorithm, instantaneous_regret, over_experts
 
 #: ln of the smallest potential a Prod weight may fall to, so that no expert is ever lost to underflow.
 LOG_FLOOR = float(np.log(1e-290))

@@ -1,7 +1,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from ._validation import Floats
+from .._typing import Floats
 
 class MemoryRounds:
     rounds: int

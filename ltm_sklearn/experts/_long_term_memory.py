@@ -7,7 +7,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._base import TINY, ExpertAlgorithm, State, normalise, restrict
+from .._numerics import TINY, normalise, restrict
+from .._param_checks import check_horizon
+from .._typing import Floats, State
+from ._base import ExpertAlgorithm
 from ._sharing import WEIGHT_FLOOR
 from ._trackers import (
     BELIEF_FLOOR,
@@ -23,7 +26,6 @@ from ._trackers import (
 )
 from ._trackers import PRIOR as TRACKER_PRIOR
 from ._trackers import RATES as TRACKER_RATES
-from ._validation import Floats, check_horizon
 
 #: Learning rates η_j of Algorithm 2; each pair (expert, rate) is a cell.
 RATES = 0.45 / 4.0 ** np.arange(5)
@@ -240,9 +242,9 @@ class LongTermMemory(ExpertAlgorithm):
             return self
         return super().update(losses, awake)
 
-    def _current_weights(self) -> Floats:
+    def current_weights(self) -> Floats:
         rounds = self._compiled_rounds()
-        return super()._current_weights() if rounds is None else rounds.weights()
+        return super().current_weights() if rounds is None else rounds.weights()
 
     def _play_rounds(self, losses: Floats, confidence: Floats | None) -> Floats:
         rounds = self._compiled_rounds()

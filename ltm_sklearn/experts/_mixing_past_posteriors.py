@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._base import State, instantaneous_regret, normalise, over_experts, softmax
+from .._numerics import normalise, softmax
+from .._param_checks import check_count, check_flag, check_option
+from .._typing import Floats, State
+from ._base import instantaneous_regret, over_experts
 from ._sharing import WEIGHT_FLOOR, Sharing
-from ._validation import Floats, check_count, check_flag, check_option
 
-# 1/d = Σ_m step·e^{u_m} exp(-d e^{u_m}) with u_m on a grid, to 2 % for d = 1 … 1e9: a few geometric traces stand for
+# 1/d = Σ_m step·e^{u_m} exp(-d e^{u_m}) with u_m on a grid, to 2 % for d = 1 … 1e9: a few geometric run_records stand for
 # the decaying past at constant cost.
 _STEP = 1.4
 _DECAY = np.exp(np.arange(np.log(12.0) + _STEP, np.log(1e-9) - 4.2, -_STEP))
@@ -27,7 +29,7 @@ class MixingPastPosteriors(Sharing):
     switching : float, optional
         Weight α given to the past in each round. None: ``1/horizon``, or ``1/(t + 2)``.
     past : {"uniform", "decaying"}, default="uniform"
-        All past posteriors alike, or the one d rounds ago in proportion to 1/d (kept as geometric traces, whose
+        All past posteriors alike, or the one d rounds ago in proportion to 1/d (kept as geometric run_records, whose
         sum is within 2 % of 1/d up to a billion rounds).
     doubling : bool, default=False
         The algorithm of the paper's appendix "A weaker best-of-both-worlds result": losses mapped to [-1, 1], rate
@@ -91,7 +93,7 @@ class MixingPastPosteriors(Sharing):
         if self.past == "uniform":
             state["memory"] = normalise(prior)
         else:
-            state["traces"] = _aged(np.repeat(normalise(prior)[np.newaxis], len(_DECAY), axis=0))
+            state["run_records"] = _aged(np.repeat(normalise(prior)[np.newaxis], len(_DECAY), axis=0))
         if self.doubling:
             state |= {"budget": np.ones(prior.shape[:-1]), "spent": np.zeros(prior.shape[:-1])}
         return state
@@ -112,8 +114,8 @@ class MixingPastPosteriors(Sharing):
             mean = past + (posterior - past) / over_experts(after["n_past"], past)
             after["memory"] = np.maximum(mean, WEIGHT_FLOOR)
         else:
-            past = normalise(np.tensordot(_DECAY, state["traces"], axes=1))
-            after["traces"] = _aged(state["traces"] + posterior)
+            past = normalise(np.tensordot(_DECAY, state["run_records"], axes=1))
+            after["run_records"] = _aged(state["run_records"] + posterior)
         after["weights"] = self._shared(posterior, switching, past)
         return self._restarted(after, spent) if self.doubling else after
 
@@ -138,7 +140,7 @@ class MixingPastPosteriors(Sharing):
         }
 
 
-def _aged(traces: Floats) -> Floats:
-    """The traces of a decaying past, on the first axis, one round later."""
-    aged: Floats = (np.exp(-_DECAY) * traces.T).T
+def _aged(run_records: Floats) -> Floats:
+    """The run_records of a decaying past, on the first axis, one round later."""
+    aged: Floats = (np.exp(-_DECAY) * run_records.T).T
     return aged

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._base import TINY, ExpertAlgorithm, State, instantaneous_regret, over_experts
-from ._validation import Floats
+from .._numerics import TINY
+from .._typing import Floats, State
+from ._base import ExpertAlgorithm, instantaneous_regret, over_experts
 
 
 class MLPoly(ExpertAlgorithm):

@@ -16,10 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._base import ExpertAlgorithm, State, check_plugin, join, leave, restrict
+from .._numerics import restrict
+from .._param_checks import check_count, check_horizon, check_number, check_option, check_real
+from .._typing import Floats, State
+from ._base import ExpertAlgorithm, check_plugin, join, leave
 from ._exponential import Hedge, Prod
 from ._sharing import FixedShare
-from ._validation import Floats, check_count, check_horizon, check_number, check_option, check_real
 
 ASLEEP, AWAKE = 0, 1
 

@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._base import ExpertAlgorithm, State, normalise, over_experts, restrict, softmax
-from ._validation import Floats, check_horizon, check_number, check_option
+from .._numerics import normalise, restrict, softmax
+from .._param_checks import check_horizon, check_number, check_option
+from .._typing import Floats, State
+from ._base import ExpertAlgorithm, over_experts
 
 #: No shared weight falls below this, so that no expert is lost to underflow and no number is denormal.
 WEIGHT_FLOOR = 1e-100
@@ -41,7 +43,7 @@ class Sharing(ExpertAlgorithm):
         # A newcomer has its prior's part of whatever has been handed out among the experts.
         part = prior / state["prior"].sum()
         newcomer = super()._newcomer_state(state, prior, rate)
-        for name in ("weights", "memory", "traces"):
+        for name in ("weights", "memory", "run_records"):
             if name in state:
                 newcomer[name] = part * state[name].sum(axis=-1, keepdims=True)
         return newcomer
@@ -128,7 +130,7 @@ class Sharing(ExpertAlgorithm):
 
 def _normalised(after: State, before: State) -> State:
     """What is handed out among the experts sums to what it did, after the pool has changed."""
-    for name in ("weights", "memory", "traces"):
+    for name in ("weights", "memory", "run_records"):
         if name in after:
             after[name] = before[name].sum(axis=-1, keepdims=True) * normalise(after[name])
     return after

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import erf, erfcx, log1p
 
-from ._base import ExpertAlgorithm, State, instantaneous_regret, softmax
-from ._validation import Floats
+from .._numerics import softmax
+from .._typing import Floats, State
+from ._base import ExpertAlgorithm, instantaneous_regret
 
 #: Rates are mixed over (0, 1/2].
 LARGEST_RATE = 0.5

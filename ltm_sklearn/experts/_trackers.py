@@ -15,9 +15,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._base import State, normalise
+from .._numerics import normalise
+from .._typing import Floats, State
 from ._sharing import WEIGHT_FLOOR
-from ._validation import Floats
 
 #: Learning rates η: powers of two, so that the kernel needs one exponential for all of them; dense around those that
 #: suit losses in all of [0, 1], and up to 128 for losses that use little of it, as means over batches do.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._classes import CLASS_LOSSES
-from ._numbers import LOSSES, RegressionLoss
+from ._classification import CLASS_LOSSES
+from ._regression_losses import LOSSES, RegressionLoss
 
 
 def loss_name(loss: Any) -> str:

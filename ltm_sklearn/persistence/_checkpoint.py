@@ -12,8 +12,8 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any, NoReturn
 
-from .._events import logger, warn_of
-from ..experts._validation import check_count
+from .._param_checks import check_count
+from ..recording import logger, warn_of
 from ._errors import BadFile, Damaged
 from ._file import _dump, _load, names_in
 from ._folder import files_in, open_folder, path_at

@@ -18,7 +18,7 @@ PACKAGES = ("ltm_sklearn", "river", "sktime", "skbase")
 
 #: Modules of these that nothing in a file may name: they read files, or open what was pickled.
 _APART = (
-    "ltm_sklearn._commands",
+    "ltm_sklearn.cli",
     "ltm_sklearn.distributed._bench",
     "ltm_sklearn.distributed._remote",
     "ltm_sklearn.persistence",
@@ -48,7 +48,7 @@ _RUNNING = (
 )
 
 #: Modules whose methods are not bound: they call whatever they are given.
-_CALLERS = ("ltm_sklearn._attempts", "ltm_sklearn.distributed")
+_CALLERS = ("ltm_sklearn.engine._model_calls", "ltm_sklearn.distributed")
 
 #: Of Python's own, what occurs as a value: factories of default dictionaries, what River's text features call.
 _PYTHONS = (

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._models import Expert
-from .._round import Issued
+from ..engine import Expert, Issued
 from ._rows import Rows
 
 

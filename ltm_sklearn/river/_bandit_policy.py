@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._drawing import fresh_bandit
+from .._param_checks import ROUNDING
+from .._typing import Floats
+from ..aggregation import new_bandit
 from ..bandits import BanditAlgorithm
-from ..experts._validation import ROUNDING, Floats
 from ._policy_base import PolicyByWeight
 
 
@@ -57,7 +58,7 @@ class BanditPolicy(PolicyByWeight):
             raise ValueError(f"algorithm={algorithm!r} is no bandit algorithm of ltm_sklearn.bandits")
         self.algorithm = algorithm
         self.seed = seed
-        self._bandit = fresh_bandit(algorithm)
+        self._bandit = new_bandit(algorithm)
         if seed is not None:
             self._bandit.set_params(random_state=seed)
         self._bandit._check_parameters()

@@ -12,22 +12,28 @@ from typing import Any, Self
 import numpy as np
 from river import base
 
-from .._engine import Engine
-from .._models import Expert
-from .._one_row import row_of
-from .._pending import Pending
-from .._river_models import kind_of, last_step
-from .._round import Issued, Report
-from .._rows import listed
-from .._shown import Shown
-from .._start import check_query, check_shared_parameters, fresh_engine
-from .._turns import changing, lent_state, turn_of
+from .._frames import listed
+from .._param_checks import check_count
+from .._river_compat import kind_of, last_step
 from ..bandits import BanditAlgorithm
+from ..engine import (
+    DelayedLabels,
+    Engine,
+    Expert,
+    FailureReport,
+    FittedAttributes,
+    Issued,
+    Snapshots,
+    changing,
+    check_query,
+    check_shared_parameters,
+    lent_state,
+    new_engine,
+    row_of,
+    turn_of,
+)
 from ..experts import ExpertAlgorithm
-from ..experts._validation import check_count
-from ..losses._classes import ClassScore
-from ..losses._targets import TargetScore
-from ..memory import Snapshots
+from ..losses import ClassificationScore, RegressionScore
 from ._answered import Answered
 from ._from_sklearn import as_river_model
 from ._in_batches import InBatches
@@ -38,7 +44,7 @@ from ._skin import RiverModels
 MOST_KEPT = 1000
 
 
-class RiverEnsemble(Shown, base.Ensemble):
+class RiverEnsemble(FittedAttributes, base.Ensemble):
     """Base of the two estimators. The models that were given stay as they are; copies of them are trained."""
 
     _engine: Engine
@@ -57,7 +63,7 @@ class RiverEnsemble(Shown, base.Ensemble):
         record: int | str | PathLike[str] | None = None,
         seed: int | None = None,
         feedback: str = "full",
-        query: int = 1,
+        n_queries: int = 1,
         time_limit: float | None = None,
     ) -> None:
         super().__init__(as_river_model(model) for model in models)
@@ -70,10 +76,10 @@ class RiverEnsemble(Shown, base.Ensemble):
         self.record = record
         self.seed = seed
         self.feedback = feedback
-        self.query = query
+        self.n_queries = n_queries
         self.time_limit = time_limit
         check_shared_parameters(self)
-        check_query(query, len(self.models))
+        check_query(n_queries, len(self.models))
         check_count("max_pending", max_pending)
         for at, model in enumerate(self.models):
             if not isinstance(model, base.Estimator) or not hasattr(model, "learn_one"):
@@ -105,7 +111,7 @@ class RiverEnsemble(Shown, base.Ensemble):
     # What the two define -----------------------------------------------------------------------------------------
 
     @abstractmethod
-    def _score(self) -> ClassScore | TargetScore: ...
+    def _score(self) -> ClassificationScore | RegressionScore: ...
 
     @abstractmethod
     def _check_targets(self, y: list[Any]) -> None:
@@ -131,12 +137,12 @@ class RiverEnsemble(Shown, base.Ensemble):
 
     def _start(self, X: Rows) -> None:
         named = dict(zip(_names(self.models), self.models, strict=True))
-        engine = fresh_engine(self, self._score(), False, int(np.random.default_rng(self.seed).integers(2**31)))
+        engine = new_engine(self, self._score(), False, int(np.random.default_rng(self.seed).integers(2**31)))
         self._skin = RiverModels(named, getattr(self, "_classes", None))
         # Copies with what they know: River's models may have been trained before.
         experts = [Expert(name, name, "live", copy.deepcopy(model), 0, True) for name, model in named.items()]
         engine.begin(experts, self._skin)
-        self._pending = Pending(self.max_pending)
+        self._pending = DelayedLabels(self.max_pending)
         self._engine = engine
 
     def _row(self) -> Any:
@@ -171,13 +177,13 @@ class RiverEnsemble(Shown, base.Ensemble):
         if id is None:
             reports = self._learn(Rows([x]), [y], w)
         else:
-            pending = getattr(self, "_pending", Pending(self.max_pending))
+            pending = getattr(self, "_pending", DelayedLabels(self.max_pending))
             (due,) = pending.due([id])
             reports = self._learn(Rows([x]), [y], w, due.issued)
             pending.release([id])
         self._note(reports)
 
-    def _note(self, reports: list[Report]) -> None:
+    def _note(self, reports: list[FailureReport]) -> None:
         if hasattr(self, "_engine"):  # else there was no row with any weight yet
             self._engine.note(reports)
 
@@ -193,7 +199,7 @@ class RiverEnsemble(Shown, base.Ensemble):
             with changing(self):
                 self._note(self._learn(rows, targets, w))
 
-    def _learn(self, X: Rows, y: list[Any], w: Any, issued: Issued | None = None) -> list[Report]:
+    def _learn(self, X: Rows, y: list[Any], w: Any, issued: Issued | None = None) -> list[FailureReport]:
         self._check_targets(y)
         weights = None if w is None else checked_weights(w, len(X))
         if weights is not None and not weights.any():

@@ -10,14 +10,10 @@ import numpy as np
 from river import base, linear_model, naive_bayes, preprocessing
 from river.utils.dataframe import to_native_frame, to_native_series
 
-from .._limited import call_within
-from .._one_row import learn_row
-from .._river_models import chances_of
-from .._start import averages
-from .._turns import lent, reclaim, turn_of
-from ..experts._validation import Floats
-from ..losses._classes import ClassScore
-from ..losses._targets import TargetScore
+from .._river_compat import chances_of
+from .._typing import Floats
+from ..engine import averages, call_within, learn_row, lent, reclaim, turn_of
+from ..losses import ClassificationScore, RegressionScore
 from ._base import RiverEnsemble
 from ._rows import Rows, framed
 from ._targets import check_labels, check_numbers
@@ -55,7 +51,7 @@ class LongTermMemoryClassifier(RiverEnsemble, base.MiniBatchClassifier):
         Whether all experts are asked in each round ("full"), or only those that the algorithm draws ("bandit"): for
         models that cost money to ask. All learn in either case. A row that was predicted is not asked about again when
         it is learned next, or under its id. Labels are then those that have come: no model is asked beforehand.
-    query
+    n_queries
         With `feedback="bandit"`, how many experts are asked in a round.
     time_limit
         Seconds that an expert may take for one call. One that takes longer sleeps, with a warning, until its call has
@@ -168,8 +164,8 @@ class LongTermMemoryClassifier(RiverEnsemble, base.MiniBatchClassifier):
             with suppress(Exception):  # which will be raised again, and reported, when they are asked in a round
                 self._targets(list(call_within(self.time_limit, chances_of, model, X[0])))
 
-    def _score(self) -> ClassScore:
-        return ClassScore(self.loss, len(self._first_classes()), average=averages(self))
+    def _score(self) -> ClassificationScore:
+        return ClassificationScore(self.loss, len(self._first_classes()), average=averages(self))
 
     def _check_targets(self, y: list[Any]) -> None:
         check_labels(y, self.models)
@@ -224,7 +220,7 @@ class LongTermMemoryRegressor(RiverEnsemble, base.MiniBatchRegressor):
         Whether all experts are asked in each round ("full"), or only those that the algorithm draws ("bandit"): for
         models that cost money to ask. All learn in either case. A row that was predicted is not asked about again when
         it is learned next, or under its id. Labels are then those that have come: no model is asked beforehand.
-    query
+    n_queries
         With `feedback="bandit"`, how many experts are asked in a round.
     time_limit
         Seconds that an expert may take for one call. One that takes longer sleeps, with a warning, until its call has
@@ -276,8 +272,8 @@ class LongTermMemoryRegressor(RiverEnsemble, base.MiniBatchRegressor):
             numbers = self._issue(Rows.of_frame(X)).mixture[:, 0] if len(frame) else np.empty(0)
         return to_native_series(numbers, name=None, like=frame)
 
-    def _score(self) -> TargetScore:
-        return TargetScore(self.loss, average=averages(self))
+    def _score(self) -> RegressionScore:
+        return RegressionScore(self.loss, average=averages(self))
 
     def _check_targets(self, y: list[Any]) -> None:
         check_numbers(y)

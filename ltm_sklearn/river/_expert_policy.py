@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
+from .._param_checks import check_number
+from .._typing import Floats
 from ..experts import ExpertAlgorithm, LongTermMemory
-from ..experts._validation import Floats, check_number
 from ._policy_base import PolicyByWeight
 
 

@@ -11,7 +11,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from river.utils import dataframe
 
-from ..experts._validation import Floats
+from .._typing import Floats
 
 Row = dict[Any, Any]
 

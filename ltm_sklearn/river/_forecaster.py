@@ -9,13 +9,13 @@ from typing import Any, Self
 import numpy as np
 from river import base, time_series
 
-from .._engine import INFANCY
-from .._events import warn_of
-from .._failures import QUIET_ROUNDS, ExpertWarning
-from .._outlook import Outlook, check_weighing
-from .._rows import listed
+from .._frames import listed
+from .._param_checks import check_count
+from .._typing import Floats
+from ..engine import QUIET_ROUNDS, WARM_UP_ROWS, ExpertWarning
 from ..experts import ExpertAlgorithm
-from ..experts._validation import Floats, check_count
+from ..forecasting import HorizonWeights, check_weighing
+from ..recording import warn_of
 from ._base import _names
 from ._targets import check_numbers
 
@@ -31,7 +31,7 @@ class LongTermMemoryForecaster(base.Ensemble, time_series.base.Forecaster):
     models
         River's forecasters. They stay as they are: copies of them are trained.
     algorithm
-        Any of `ltm_sklearn.experts`. None: the council of three of `ltm_sklearn.ExpertMixture`.
+        Any of `ltm_sklearn.experts`. None: the aggregator of three of `ltm_sklearn.ExpertMixture`.
     loss
         What the experts are charged, as in `ltm_sklearn.ExpertMixture`.
     horizon
@@ -143,7 +143,9 @@ class LongTermMemoryForecaster(base.Ensemble, time_series.base.Forecaster):
                     raise ValueError(f"{said[step]} is forecast at step {step + 1}")
                 state.awoken[at] = True
             except Exception as error:
-                if state.awoken[at] or state.outlook.n_seen >= INFANCY:  # many models need some values to begin with
+                if (
+                    state.awoken[at] or state.outlook.n_seen >= WARM_UP_ROWS
+                ):  # many models need some values to begin with
                     self._warn(name, "forecast", error)
         return table
 
@@ -157,7 +159,7 @@ class LongTermMemoryForecaster(base.Ensemble, time_series.base.Forecaster):
 
     def _started(self) -> _State:
         if not hasattr(self, "_state"):
-            self._state = _State(self.models, Outlook(self.algorithm, self.loss, len(self)))
+            self._state = _State(self.models, HorizonWeights(self.algorithm, self.loss, len(self)))
         return self._state
 
     # What is shown ------------------------------------------------------------------------------------------------
@@ -186,7 +188,7 @@ class LongTermMemoryForecaster(base.Ensemble, time_series.base.Forecaster):
 class _State:
     """What changes as values come; together, so that it is copied together."""
 
-    def __init__(self, models: list[Any], outlook: Outlook) -> None:
+    def __init__(self, models: list[Any], outlook: HorizonWeights) -> None:
         # Copies with what they know: River's models may have been trained before.
         self.experts = [copy.deepcopy(model) for model in models]
         self.outlook = outlook

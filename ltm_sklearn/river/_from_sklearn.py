@@ -12,8 +12,8 @@ from river.utils import dataframe
 from sklearn.base import BaseEstimator, is_classifier, is_regressor
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 
-from .._values import is_number
-from ..experts._validation import Floats
+from .._frames import is_number
+from .._typing import Floats
 from ._features import Row
 from ._in_batches import InBatches
 from ._targets import check_numbers

@@ -11,11 +11,10 @@ from river.utils import dataframe
 from sklearn import config_context
 from sklearn.base import clone
 
-from .._rows import listed
-from ..ensemble import SlidingWindow
-from ..ensemble._routing import takes_sample_weight
-from ..ensemble._validation import is_frozen, takes_nan
-from ..experts._validation import Floats, check_count
+from .._frames import listed
+from .._param_checks import check_count
+from .._typing import Floats
+from ..ensemble import SlidingWindow, is_frozen, takes_nan, takes_sample_weight
 from ._features import Features, Row
 from ._rows import checked_weights
 

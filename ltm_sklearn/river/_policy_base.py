@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 from river import bandit, metrics, stats, utils
 
-from .._values import check_hashable, is_known
-from ..ensemble._validation import floats_suffice
-from ..experts._validation import Floats
-from ..losses._own import clip_large
-from ..losses._seen import SeenRange
+from .._frames import is_known
+from .._param_checks import check_hashable, named_value_errors
+from .._typing import Floats
+from ..losses import SeenRange, clip_large
 
 #: So many pulls wait for their rewards; beyond that the oldest are given up.
 MOST_WAITING = 1000
@@ -23,7 +22,7 @@ MOST_WAITING = 1000
 N_FIRST = 10
 
 
-class Standing:
+class AggregatorWeights:
     """The reward object of one arm, as River's model selection looks at it.
 
     That predicts with the arm whose ``get()`` is the largest: here its weight now, so that the policy decides, and a
@@ -88,7 +87,7 @@ class PolicyByWeight(bandit.base.Policy):
         if not arms:
             raise ValueError("there are no arms to pull")
         _check_arms(arms)
-        with floats_suffice("arms"):  # some do not even compare
+        with named_value_errors("arms"):  # some do not even compare
             new = dict.fromkeys(arm for arm in arms if arm not in self._arms)
         for arm in new:
             self._meet()
@@ -104,7 +103,7 @@ class PolicyByWeight(bandit.base.Policy):
         That of an arm which was not drawn, as in the burn-in, changes no weights.
         """
         _check_arms([arm_id])
-        with floats_suffice("the reward"):
+        with named_value_errors("the reward"):
             reward = self._reward(*reward_args, **reward_kwargs)
         losses = clip_large(np.array([-reward]))
         first = [*self._first, float(losses[0])] if self._n < N_FIRST else []
@@ -147,7 +146,7 @@ class PolicyByWeight(bandit.base.Policy):
     def _show(self, arm: Any) -> None:
         """Let River know of an arm."""
         if arm not in self._rewards:
-            self._rewards[arm] = Standing(self, arm, self.reward_obj.clone())
+            self._rewards[arm] = AggregatorWeights(self, arm, self.reward_obj.clone())
             self._known_standings = None
 
     def _standings(self) -> dict[Any, float]:

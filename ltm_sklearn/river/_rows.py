@@ -7,8 +7,9 @@ from typing import Any, Self
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from .._rows import as_dicts, listed
-from ..experts._validation import Floats, as_floats
+from .._frames import as_dicts, listed
+from .._param_checks import as_floats
+from .._typing import Floats
 
 
 class Rows(list[dict[Any, Any]]):

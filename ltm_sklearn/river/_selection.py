@@ -11,9 +11,9 @@ from river import metrics
 from river.model_selection.base import ModelSelectionClassifier, ModelSelectionRegressor, ModelSelector
 from sklearn.base import clone
 
+from .._typing import Floats
 from ..experts import ExpertAlgorithm, LongTermMemory
-from ..experts._validation import Floats
-from ..losses._targets import LossRange
+from ..losses import LossRange
 from ._from_sklearn import as_river_model
 from ._targets import check_labels, check_numbers
 

@@ -13,9 +13,9 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from .._river_models import chances_of, takes_weights
-from .._values import as_number, as_numbers
-from ..experts._validation import Floats
+from .._frames import as_number, as_numbers
+from .._river_compat import chances_of, takes_weights
+from .._typing import Floats
 from ._in_batches import InBatches
 from ._rows import Rows
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from .._river_models import last_step
-from .._values import is_known, is_number
+from .._frames import is_known, is_number
+from .._river_compat import last_step
 
 
 def check_labels(y: Iterable[Any], models: Iterable[Any]) -> None:

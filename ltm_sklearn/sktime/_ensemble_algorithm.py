@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from .._council import Council, Rows
-from .._outlook import check_weighing, council_of, losses_of
-from .._panel import filled
+from .._param_checks import as_floats, check_count
+from .._typing import Floats
+from ..aggregation import Aggregator, Rows
 from ..experts import ExpertAlgorithm
-from ..experts._validation import Floats, as_floats, check_count
+from ..forecasting import aggregator_of, check_weighing, filled, losses_of
 
 
 class LongTermMemoryEnsemble(BaseEstimator):
@@ -26,7 +26,7 @@ class LongTermMemoryEnsemble(BaseEstimator):
     n_estimators : int
         The number of forecasters.
     algorithm : ExpertAlgorithm, optional
-        Any of :mod:`ltm_sklearn.experts`. None: the council of three of :class:`~ltm_sklearn.ExpertMixture`.
+        Any of :mod:`ltm_sklearn.experts`. None: the aggregator of three of :class:`~ltm_sklearn.ExpertMixture`.
     loss : str, RegressionLoss or callable, default="squared_error"
         As of :class:`~ltm_sklearn.ExpertMixture`.
 
@@ -63,8 +63,8 @@ class LongTermMemoryEnsemble(BaseEstimator):
     @property
     def weights(self) -> Floats:
         """The weights now."""
-        standing = self._started().standing()
-        weights: Floats = standing.trust @ standing.opinions
+        current_weights = self._started().current_weights()
+        weights: Floats = current_weights.trust @ current_weights.member_weights
         return weights
 
     def update(self, y_pred: Any, y_true: Any) -> None:
@@ -85,17 +85,19 @@ class LongTermMemoryEnsemble(BaseEstimator):
                 f"y_pred has shape {forecasts.shape}, but n_estimators={self.n_estimators} and {len(values)} values of "
                 f"y_true make {(self.n_estimators, len(values))}"
             )
-        council = self._started()
+        aggregator = self._started()
         forecasts = np.where(np.isfinite(forecasts), forecasts, np.nan).T
         heard = np.isfinite(values) & ~np.isnan(forecasts).all(axis=1)
         if heard.any():
             x, awake = filled(forecasts[heard], None)
-            council.learn(council.standing(), None, Rows(x, values[heard], awake, None, None), self._losses)
+            aggregator.learn(
+                aggregator.current_weights(), None, Rows(x, values[heard], awake, None, None), self._losses
+            )
 
-    def _started(self) -> Council:
+    def _started(self) -> Aggregator:
         if not hasattr(self, "_council"):
             check_count("n_estimators", self.n_estimators)
             check_weighing(self.algorithm, self.loss)
             self._losses = losses_of(self.loss)
-            self._council = council_of(self.algorithm, self._losses, self.n_estimators)
+            self._council = aggregator_of(self.algorithm, self._losses, self.n_estimators)
         return self._council

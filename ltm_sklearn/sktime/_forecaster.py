@@ -10,11 +10,11 @@ import pandas as pd
 from sktime.forecasting.base import ForecastingHorizon
 from sktime.forecasting.base._meta import _HeterogenousEnsembleForecaster
 
-from .._events import warn_of
-from .._failures import ExpertWarning
-from .._outlook import Outlook, check_weighing
+from .._typing import Floats
+from ..engine import ExpertWarning
 from ..experts import ExpertAlgorithm
-from ..experts._validation import Floats
+from ..forecasting import HorizonWeights, check_weighing
+from ..recording import warn_of
 
 #: Tags, with the value that the ensemble has if any of its forecasters has it.
 SHARED_TAGS = {
@@ -39,7 +39,7 @@ class LongTermMemoryForecaster(_HeterogenousEnsembleForecaster):
     forecasters : list of (str, forecaster) or of forecasters
         The experts. They stay as they are: copies of them are fitted.
     algorithm : ExpertAlgorithm, optional
-        Any of :mod:`ltm_sklearn.experts`. None: the council of three of :class:`~ltm_sklearn.ExpertMixture`.
+        Any of :mod:`ltm_sklearn.experts`. None: the aggregator of three of :class:`~ltm_sklearn.ExpertMixture`.
     loss : str, RegressionLoss or callable, default="squared_error"
         As of :class:`~ltm_sklearn.ExpertMixture`.
     n_jobs : int, optional
@@ -114,7 +114,7 @@ class LongTermMemoryForecaster(_HeterogenousEnsembleForecaster):
         if not self._forecasters:
             raise ValueError("forecasters is empty: there must be one at least")
         self._fit_forecasters([forecaster for _, forecaster in self._forecasters], y, X, fh)
-        self._outlook = Outlook(self.algorithm, self.loss, len(self.forecasters_))
+        self._outlook = HorizonWeights(self.algorithm, self.loss, len(self.forecasters_))
         self._fitted_until = self.cutoff
         self._frequency = getattr(self.cutoff, "freq", None)  # of a single value that comes later, it may not be known
         self._name = y.name

@@ -28,3 +28,10 @@ __all__ = [
     "sine",
     "stagger",
 ]
+
+# for the other packages
+from ._batches import joined as joined
+from ._batches import part as part
+from ._feed import feed_of as feed_of
+from ._readers import CSV as CSV
+from ._sources import table_of as table_of

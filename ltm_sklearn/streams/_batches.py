@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
-from .._rows import as_dicts, stacked
+from .._frames import as_dicts, stacked
+from .._optional import import_extra
 
 
 class Batch(NamedTuple):
@@ -93,11 +93,3 @@ def as_frames(batches: Iterable[Batch], names: list[Any]) -> Iterator[Batch]:
     pandas = import_extra("pandas", "frames")
     for batch in batches:
         yield batch._replace(X=pandas.DataFrame(batch.X, columns=names).infer_objects())
-
-
-def import_extra(module: str, what: str, extra: str = "pandas") -> Any:
-    """An optional dependency, or an error that says how to get it."""
-    try:
-        return import_module(module)
-    except ImportError:
-        raise ImportError(f"{what} need {module.partition('.')[0]}: pip install 'ltm_sklearn[{extra}]'") from None

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..experts._validation import Floats, check_count, check_real, is_whole
+from .._param_checks import check_count, check_real, is_whole
+from .._typing import Floats
 
 MOST_FEATURES = 1_000_000
 MOST_LEVELS = 20  #: of a tree, whose leaves double with each

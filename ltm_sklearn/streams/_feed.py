@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import _num_samples
 
-from .._rows import as_dicts
+from .._frames import as_dicts
 from ._batches import Batch, part, rebatched, sorted_labels, targets_of
 from ._recurring import RecurringConcepts
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils import _safe_indexing
 
-from .._rows import listed
-from .._values import check_hashable, is_known
-from ..experts._validation import check_count, check_flag
-from ._batches import Batch, as_frames, import_extra, rebatched
+from .._frames import is_known, listed
+from .._optional import import_extra
+from .._param_checks import check_count, check_flag, check_hashable
+from ._batches import Batch, as_frames, rebatched
 from ._sources import Pairs
 
 CSV = (".csv", ".csv.gz", ".csv.bz2", ".csv.xz", ".csv.zst", ".csv.zip")

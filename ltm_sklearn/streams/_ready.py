@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from .._rows import listed
-from ..experts._validation import check_count
+from .._frames import listed
+from .._param_checks import check_count
 from ._concepts import Agrawal, Hyperplane, Led, LinearRegression, RandomTree, Sea, Sine, Stagger
 from ._recurring import RecurringConcepts
 

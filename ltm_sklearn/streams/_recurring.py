@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
-from .._rows import listed
-from ..experts._validation import as_floats, check_count, check_option, check_real
+from .._frames import listed
+from .._param_checks import as_floats, check_count, check_option, check_real
 from ._batches import Batch, as_frames, as_pairs, rebatched, sorted_labels, targets_of
 from ._concepts import MOST_DEVIATION, check_index, check_seed
 from ._sources import Draw, source_of

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from .._rows import column_names, default_names
+from .._frames import column_names, default_names
 from ._batches import sorted_labels, targets_of
 
 Draw = Callable[[np.random.Generator, int], tuple[NDArray[Any], NDArray[Any]]]

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from ltm_sklearn.losses._classes import ClassScore
+from ltm_sklearn.losses._classification import ClassificationScore
 
 #: Two experts, three rows, three classes; the truth is 0, 1, 2.
 TRUTH = np.array([0, 1, 2])
@@ -24,7 +24,7 @@ EXPECTED["auto"] = EXPECTED["zero_one"]
 
 
 def score_of(loss, n_classes=3):
-    return ClassScore(loss, n_classes, average=False)
+    return ClassificationScore(loss, n_classes, average=False)
 
 
 @pytest.mark.parametrize("loss", EXPECTED)

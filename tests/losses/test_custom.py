@@ -3,17 +3,17 @@
 import numpy as np
 import pytest
 
-from ltm_sklearn.losses._classes import ClassScore
-from ltm_sklearn.losses._targets import TargetScore
+from ltm_sklearn.losses._classification import ClassificationScore
+from ltm_sklearn.losses._regression import RegressionScore
 
 each_score = pytest.mark.parametrize(
-    "make", [lambda loss: ClassScore(loss, 3, average=False), lambda loss: TargetScore(loss, average=True)]
+    "make", [lambda loss: ClassificationScore(loss, 3, average=False), lambda loss: RegressionScore(loss, average=True)]
 )
 Y = np.array([0, 1, 2])
 
 
 def losses_of(score):
-    if isinstance(score, ClassScore):
+    if isinstance(score, ClassificationScore):
         return score.losses(Y, np.full((2, 3, 3), 1 / 3), None)
     return score.losses(Y.astype(float), np.zeros((2, 3, 1)), None)
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from ltm_sklearn.losses import Pinball
-from ltm_sklearn.losses._targets import TargetScore
+from ltm_sklearn.losses._regression import RegressionScore
 
 
 class Quartic:
@@ -37,13 +37,13 @@ class Quartic:
     ],
 )
 def test_gradients_are_used_if_there_are_any_and_predictions_are_averaged(loss, average, uses_gradient):
-    assert TargetScore(loss, average).uses_gradient is uses_gradient
+    assert RegressionScore(loss, average).uses_gradient is uses_gradient
 
 
 def test_linear_losses_are_the_gradient_at_the_mixture_times_the_deviation():
     y, mixture = np.array([0.0, 1.0]), np.array([[1.0], [3.0]])
     predictions = np.array([[[0.0], [3.0]], [[5.0], [2.0]]])
-    losses = TargetScore(Quartic(), average=True).losses(y, predictions, mixture)
+    losses = RegressionScore(Quartic(), average=True).losses(y, predictions, mixture)
     np.testing.assert_allclose(losses, [[4.0 * -1.0, 0.0], [4.0 * 4.0, 32.0 * -1.0]])
 
 
@@ -54,7 +54,7 @@ def test_custom_gradient_of_the_wrong_shape_or_nan_is_refused(slope):
             return slope
 
     with pytest.raises(ValueError, match="gradient must return"):
-        TargetScore(Wrong(), average=True).losses(np.zeros(2), np.zeros((2, 2, 1)), np.zeros((2, 1)))
+        RegressionScore(Wrong(), average=True).losses(np.zeros(2), np.zeros((2, 2, 1)), np.zeros((2, 1)))
 
 
 # The learned range --------------------------------------------------------------------------------------------
@@ -62,7 +62,7 @@ def test_custom_gradient_of_the_wrong_shape_or_nan_is_refused(slope):
 
 def rescaled_rounds(y, predictions, loss="squared_error", linear=True):
     """Rescaled losses of single rows, computed in the order of the engine."""
-    score = TargetScore(loss, average=linear)
+    score = RegressionScore(loss, average=linear)
     rescaled = []
     for target, experts in zip(y, predictions, strict=True):
         now = np.array([target])
@@ -109,7 +109,7 @@ def test_rescaled_losses_of_any_numbers_lie_in_the_unit_interval(y, predictions,
 
 
 def test_losses_of_sleeping_experts_stay_nan_and_do_not_change_others():
-    score = TargetScore("squared_error", average=False)
+    score = RegressionScore("squared_error", average=False)
     losses = np.array([[1.0, np.nan, 3.0], [np.nan, np.nan, np.nan], [np.nan, 2.0, 1.0], [np.nan, 5.0, np.nan]])
     score.observe(np.array([0.0, 1.0]))
     score.observe(np.array([0.5]))
@@ -128,7 +128,7 @@ def test_equal_predictions_have_loss_zero():
 
 
 def score_with_a_scale():
-    score = TargetScore("absolute_error", average=False)
+    score = RegressionScore("absolute_error", average=False)
     score.observe(np.array([0.0, 1.0]))
     score.observe(np.array([0.0, 1.0]))
     return score
@@ -152,7 +152,7 @@ def test_one_wide_gap_changes_the_range_by_a_factor_of_four_at_most():
 
 
 def test_gaps_from_before_the_targets_had_a_scale_are_dropped():
-    score = TargetScore("absolute_error", average=False)
+    score = RegressionScore("absolute_error", average=False)
     score.observe(np.array([3.0]))
     score.rescale(np.array([[0.0, 1e300]]))
     score.observe(np.array([4.0]))
@@ -161,11 +161,11 @@ def test_gaps_from_before_the_targets_had_a_scale_are_dropped():
 
 def test_a_pickled_score_continues_with_the_same_numbers():
     y, predictions = stream()
-    score = TargetScore("squared_error", average=True)
+    score = RegressionScore("squared_error", average=True)
     score.observe(y)
     score.rescale(predictions)
     loaded = pickle.loads(pickle.dumps(score))
-    np.testing.assert_array_equal(loaded.tame(1e3 * predictions), score.tame(1e3 * predictions))
+    np.testing.assert_array_equal(loaded.sanitized(1e3 * predictions), score.sanitized(1e3 * predictions))
     np.testing.assert_array_equal(loaded.rescale(predictions / 2), score.rescale(predictions / 2))
 
 
@@ -183,12 +183,12 @@ def test_a_diverging_prediction_is_no_worse_than_one_at_the_edge_of_the_range():
 
 
 def test_predictions_are_clipped_to_the_range_extended_by_half_its_width():
-    score = TargetScore("squared_error", average=True)
-    assert score.tame(np.array([1e9])) == 1e9
+    score = RegressionScore("squared_error", average=True)
+    assert score.sanitized(np.array([1e9])) == 1e9
     score.observe(np.array([5.0, 5.0]))
-    assert score.tame(np.array([1e9])) == 1e9  # equal targets have no range
+    assert score.sanitized(np.array([1e9])) == 1e9  # equal targets have no range
     score.observe(np.array([4.0, 6.0]))
-    assert score.tame(np.array([-9.0, 3.5, 5.0, 6.5, 9.0])).tolist() == [3.0, 3.5, 5.0, 6.5, 7.0]
+    assert score.sanitized(np.array([-9.0, 3.5, 5.0, 6.5, 9.0])).tolist() == [3.0, 3.5, 5.0, 6.5, 7.0]
 
 
 def test_a_diverging_prediction_is_forgotten_once_the_targets_vary():
@@ -205,11 +205,11 @@ def test_a_diverging_prediction_is_forgotten_once_the_targets_vary():
 
 def mean_distance(score, one, other, y):
     one, other = (np.full((len(y), 1), value) if np.isscalar(value) else value for value in (one, other))
-    return score.distances(score.tame(one), score.tame(other)[np.newaxis], y).mean()
+    return score.distances(score.sanitized(one), score.sanitized(other)[np.newaxis], y).mean()
 
 
 def test_distances_are_in_units_of_the_width_of_the_targets():
-    score = TargetScore("squared_error", average=True)
+    score = RegressionScore("squared_error", average=True)
     constant = np.full(2, 5.0)
     assert mean_distance(score, 0.0, 0.0, constant) == 0.0
     assert mean_distance(score, 0.0, 1e-9, constant) == np.inf  # the width is unknown
@@ -222,7 +222,7 @@ def test_distances_are_in_units_of_the_width_of_the_targets():
 
 
 def test_one_outlier_does_not_make_all_distances_small():
-    score = TargetScore("squared_error", average=True)
+    score = RegressionScore("squared_error", average=True)
     y = np.append(np.arange(20.0), 1e6)
     score.observe(y)
     assert mean_distance(score, 0.0, 10.0, y) > 0.1

@@ -71,7 +71,7 @@ def run(client: Client, n_kills: int, seed: int) -> int:
             ensemble.partial_fit(X, y)
     asleep_still = np.isnan(ensemble.transform(X)).all(axis=0)
     names = [name for name, sleeps in zip(ensemble.get_feature_names_out(), asleep_still, strict=True) if sleeps]
-    if [name for name in names if "@young" not in name]:  # a young one may have just begun afresh
+    if [name for name in names if "@restarted" not in name]:  # a young one may have just begun afresh
         print(f"have not come back: {names}")
         wrong += 1
     print(

@@ -26,16 +26,20 @@ import numpy as np
 import pandas as pd
 
 with atheris.instrument_imports(include=["ltm_sklearn"]):
-    from ltm_sklearn import ExpertMixture, LongTermMemoryClassifier, _cells, _one_row, _stack, _weighting, bandits
-    from ltm_sklearn._commands._forecast_file import read_forecasts
-    from ltm_sklearn._commands._stream_file import Asked, read_stream
-    from ltm_sklearn._run_log import read_log
+    from ltm_sklearn import ExpertMixture, LongTermMemoryClassifier, bandits
+    from ltm_sklearn.aggregation import _round_weighting as _weighting
+    from ltm_sklearn.aggregation import _stack
     from ltm_sklearn.bandits import _long_term_memory_bandit, _scaled, _sparse
+    from ltm_sklearn.cli._forecast_file import read_forecasts
+    from ltm_sklearn.cli._stream_file import SelectedExperts, read_stream
+    from ltm_sklearn.engine import _compiled_round as _one_row
     from ltm_sklearn.evaluation import _sequences, oracles
     from ltm_sklearn.experts import FixedShare, LongTermMemory, MixingPastPosteriors, ShareTheta
     from ltm_sklearn.experts import _base as experts_base
+    from ltm_sklearn.forecasting import _series_state as _cells
     from ltm_sklearn.persistence import load, save
     from ltm_sklearn.persistence._archive import as_json, packed, unpacked
+    from ltm_sklearn.recording._log_reader import read_log
     from ltm_sklearn.river import LongTermMemoryRegressor as RiverRegressor
     from ltm_sklearn.streams import Batches
 
@@ -183,7 +187,7 @@ def file_of(data: atheris.FuzzedDataProvider, name: str, head: bytes) -> Path:
 
 
 def csv(data: atheris.FuzzedDataProvider) -> None:
-    asked = Asked("y", [], "t" if data.ConsumeBool() else None, None, [], "auto", None)
+    asked = SelectedExperts("y", [], "t" if data.ConsumeBool() else None, None, [], "auto", None)
     rows = "".join(f"{at},{at % 7},{at % 2}\n" for at in range(25))
     path = file_of(data, "x.csv", f"t,a,y\n{rows}".encode())
     for read in (
@@ -203,7 +207,7 @@ def parquet(data: atheris.FuzzedDataProvider) -> None:
         whole[data.ConsumeIntInRange(0, len(whole) - 1)] = data.ConsumeIntInRange(0, 255)
     path = FOLDER / "x.parquet"
     path.write_bytes(bytes(whole[: data.ConsumeIntInRange(0, len(whole))]) if data.ConsumeBool() else bytes(whole))
-    refused_with(ValueError, lambda: read_stream(path, Asked("y", [], None, None, [], "auto", None)))
+    refused_with(ValueError, lambda: read_stream(path, SelectedExperts("y", [], None, None, [], "auto", None)))
 
 
 def log(data: atheris.FuzzedDataProvider) -> None:
@@ -211,7 +215,7 @@ def log(data: atheris.FuzzedDataProvider) -> None:
     record += b'"losses": {"a": 0.5}, "at": 1.0, "now": {}}\n'
     head = b'{"log": "ltm_sklearn", "format": 1}\n' + (record if data.ConsumeBool() else b"")
     path = file_of(data, "x.log", head)
-    refused_with(ValueError, lambda: read_log(path).trace())
+    refused_with(ValueError, lambda: read_log(path).run_record())
 
 
 def saved(data: atheris.FuzzedDataProvider) -> None:

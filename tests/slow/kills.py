@@ -54,9 +54,17 @@ def prequential_run(checkpoint, n_segments):
         name: {column: value for column, value in row.items() if not column.endswith("seconds")}
         for name, row in result.scores.items()
     }
-    trace = result.traces["ours"]
+    run_record = result.run_records["ours"]
     probe = np.random.default_rng(1).normal(size=(5, 3))
-    found = [scores, result.curve_values, result.losses, result.comparators, trace.weights, trace.losses, trace.ends]
+    found = [
+        scores,
+        result.curve_values,
+        result.losses,
+        result.comparators,
+        run_record.weights,
+        run_record.losses,
+        run_record.ends,
+    ]
     return [*found, models["ours"].predict_proba(probe), models["bayes"].predict_proba(probe)]
 
 
@@ -94,7 +102,7 @@ def mixture_run(checkpoint, n_segments):
         mixture.partial_fit(table[at : at + 5], y[at : at + 5])
         if checkpoint is not None:
             checkpoint.step(mixture, 5)
-    return [extra["said"], mixture.trace().weights, mixture.predict(table[:5])]
+    return [extra["said"], mixture.run_record().weights, mixture.predict(table[:5])]
 
 
 #: With how often each is saved, so that a good share of kills falls into it.

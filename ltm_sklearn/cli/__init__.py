@@ -1,0 +1,1 @@
+"""Command line: demo, evaluate, mixture, watch."""

@@ -1,0 +1,34 @@
+"""One round over models: predict, combine, update, train, snapshot; independent of scikit-learn and River."""
+
+# for the other packages
+from ._compiled_round import learn_row as learn_row
+from ._compiled_round import row_of as row_of
+from ._delayed_labels import DelayedLabels as DelayedLabels
+from ._engine import WARM_UP_ROWS as WARM_UP_ROWS
+from ._engine import Engine as Engine
+from ._failures import QUIET_ROUNDS as QUIET_ROUNDS
+from ._failures import ExpertWarning as ExpertWarning
+from ._fitted_attributes import ExpertSummary as ExpertSummary
+from ._fitted_attributes import FittedAttributes as FittedAttributes
+from ._limited import call_within as call_within
+from ._locks import changing as changing
+from ._locks import in_turn as in_turn
+from ._locks import lent as lent
+from ._locks import lent_state as lent_state
+from ._locks import reclaim as reclaim
+from ._locks import turn_of as turn_of
+from ._locks import unchanged_on_error as unchanged_on_error
+from ._model_calls import MODEL as MODEL
+from ._model_calls import CallFailure as CallFailure
+from ._model_calls import able_to_travel as able_to_travel
+from ._model_calls import attempt as attempt
+from ._model_calls import error_text as error_text
+from ._model_calls import missed_in_round as missed_in_round
+from ._models import Expert as Expert
+from ._parameters import averages as averages
+from ._parameters import check_query as check_query
+from ._parameters import check_shared_parameters as check_shared_parameters
+from ._parameters import new_engine as new_engine
+from ._round import FailureReport as FailureReport
+from ._round import Issued as Issued
+from ._snapshots import Snapshots as Snapshots
