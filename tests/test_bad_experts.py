@@ -1,13 +1,9 @@
 """One bad expert does not poison the rest: it sleeps, is reported, and comes back when it recovers."""
 
-import copy
 import functools
 import logging
 import pickle
-import subprocess
 import sys
-import threading
-import time
 import warnings
 
 import numpy as np
@@ -17,17 +13,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from ltm_sklearn import LongTermMemoryClassifier, LongTermMemoryRegressor
 from ltm_sklearn import river as in_river
-from ltm_sklearn.engine._limited import Hurried
-from ltm_sklearn.engine._snapshots import Snapshots
 from ltm_sklearn.ensemble import ExpertWarning
-from ltm_sklearn.ensemble._skin import SklearnModels
 
-LIMIT = 0.3  #: seconds
 ILL = range(20, 40)  #: the rounds in which the bad expert is bad
 N_ROUNDS = 60
-
-
-HEALED = threading.Event()  #: what hangs does so until it is set
 
 
 class Mute(Exception):
@@ -47,11 +36,6 @@ def raises_at_length(n):
     raise RuntimeError("x" * 10**6)
 
 
-def hangs(n):
-    HEALED.wait(20.0)
-    return np.zeros(n)
-
-
 #: What a bad expert does instead of answering so many rows.
 ILLS = {
     "raises": raises,
@@ -60,7 +44,6 @@ ILLS = {
     "1e300": lambda n: np.full(n, 1e300),
     "-1e300": lambda n: np.full(n, -1e300),
     "largest": lambda n: np.full(n, sys.float_info.max),
-    "hangs": hangs,
     "mute": raises_mutely,
     "at length": raises_at_length,
     "generator": lambda n: (0.0 for _ in range(n)),
@@ -140,7 +123,6 @@ def course(make, patient, other, ill, **parameters):
     """What is predicted in each round, and the bad expert's weight after it."""
     model = make([("bad", patient(ill)), ("good", other())], memory=None, random_state=0, **parameters)
     said, weights = [], []
-    HEALED.clear()
     for at in range(N_ROUNDS):
         X = batch(at)
         y = X[:, 0] if make is LongTermMemoryRegressor else (X[:, 0] > 0.0).astype(int)
@@ -148,8 +130,6 @@ def course(make, patient, other, ill, **parameters):
             said.append(model.predict(X).tolist())
         model.partial_fit(X, y, **({} if make is LongTermMemoryRegressor else {"classes": [0, 1]}))
         weights.append(model.weights_[0])
-        if ill == "hangs" and at == ILL[-1]:
-            wait_for(model)
     return said, weights, model
 
 
@@ -161,13 +141,6 @@ def asleep_course(course, *makers):
         return course(*makers, "NaN")[:2]
 
 
-def wait_for(model):
-    HEALED.set()
-    end = time.monotonic() + 10.0
-    while any(expert.busy for expert in model._engine.experts) and time.monotonic() < end:
-        time.sleep(0.005)
-
-
 OF_SKLEARN = {
     "regressor": (LongTermMemoryRegressor, SaysNumber, Noisy),
     "classifier": (LongTermMemoryClassifier, SaysChance, NoisyChance),
@@ -175,14 +148,13 @@ OF_SKLEARN = {
 
 
 @pytest.mark.parametrize(
-    ("ill", "feedback"), [(ill, "full") for ill in ILLS] + [(ill, "bandit") for ill in list(ILLS)[:7]]
+    ("ill", "feedback"), [(ill, "full") for ill in ILLS] + [(ill, "bandit") for ill in list(ILLS)[:6]]
 )
 @pytest.mark.parametrize("kind", OF_SKLEARN)
 def test_bad_expert_sleeps_is_reported_and_comes_back(kind, ill, feedback, caplog):
     make, patient, other = OF_SKLEARN[kind]
-    parameters = {"time_limit": LIMIT} if ill == "hangs" else {}
     with pytest.warns(ExpertWarning, match="expert 'bad' could not") as caught, caplog.at_level(logging.WARNING):
-        said, weights, model = course(make, patient, other, ill, feedback=feedback, **parameters)
+        said, weights, model = course(make, patient, other, ill, feedback=feedback)
     assert any("expert 'bad' could not predict" in record.message for record in caplog.records)
     assert all(len(str(warning.message)) < 1000 for warning in caught)
     assert np.isfinite(np.array(said)).all()
@@ -235,27 +207,23 @@ IN_RIVER = {
 def river_course(make, patient, ill, **parameters):
     model = make([patient(ill), patient()], memory=None, seed=0, **parameters)
     said, weights = [], []
-    HEALED.clear()
     for at in range(N_ROUNDS):
         x = dict(zip("abc", batch(at, 1)[0].tolist(), strict=True))
         x["b"] = float(at)
         said.append(model.predict_one(x))
         model.learn_one(x, x["a"] if issubclass(patient, base.Regressor) else x["a"] > 0.0)
         weights.append(model.weights_[0])
-        if ill == "hangs" and at == ILL[-1]:
-            wait_for(model)
     return said, weights, model
 
 
 @pytest.mark.parametrize(
-    ("ill", "feedback"), [(ill, "full") for ill in ILLS] + [(ill, "bandit") for ill in list(ILLS)[:7]]
+    ("ill", "feedback"), [(ill, "full") for ill in ILLS] + [(ill, "bandit") for ill in list(ILLS)[:6]]
 )
 @pytest.mark.parametrize("kind", IN_RIVER)
 def test_bad_model_of_river_sleeps_is_reported_and_comes_back(kind, ill, feedback, caplog):
     make, patient = IN_RIVER[kind]
-    parameters = {"time_limit": LIMIT} if ill == "hangs" else {}
     with pytest.warns(ExpertWarning, match="could not"), caplog.at_level(logging.WARNING):
-        said, weights, model = river_course(make, patient, ill, feedback=feedback, **parameters)
+        said, weights, model = river_course(make, patient, ill, feedback=feedback)
     assert any("could not predict" in record.message for record in caplog.records)
     assert np.isfinite(np.array(said, dtype=float)).all()
     assert np.isfinite(model.weights_).all()
@@ -296,9 +264,8 @@ class RiverQuits(RiverNumber):
         return x["a"]
 
 
-@pytest.mark.parametrize("time_limit", [None, 10.0])
-def test_interrupt_while_predicting_passes_and_changes_nothing(time_limit):
-    model = LongTermMemoryRegressor([("quits", Quits()), ("good", Noisy())], memory=None, time_limit=time_limit)
+def test_interrupt_while_predicting_passes_and_changes_nothing():
+    model = LongTermMemoryRegressor([("quits", Quits()), ("good", Noisy())], memory=None)
     for at in range(5):
         model.partial_fit(batch(at), batch(at)[:, 0])
     before = pickle.dumps(model)
@@ -311,11 +278,10 @@ def test_interrupt_while_predicting_passes_and_changes_nothing(time_limit):
     assert model.predict(batch(6)).shape == (5,)
 
 
-@pytest.mark.parametrize("time_limit", [None, 10.0])
 @pytest.mark.parametrize("on_error", ["warn", "raise"])
-def test_exit_while_learning_passes_and_leaves_a_whole_round_or_none(on_error, time_limit):
+def test_exit_while_learning_passes_and_leaves_a_whole_round_or_none(on_error):
     experts = [("quits", Quits()), ("good", Noisy())]
-    model = LongTermMemoryRegressor(experts, memory=None, on_error=on_error, time_limit=time_limit)
+    model = LongTermMemoryRegressor(experts, memory=None, on_error=on_error)
     other = LongTermMemoryRegressor(experts, memory=None)
     for at in range(5):
         model.partial_fit(batch(at), batch(at)[:, 0])
@@ -365,9 +331,8 @@ class Scribbles(Noisy):
         return self
 
 
-@pytest.mark.parametrize("time_limit", [None, 10.0])
-def test_rows_and_targets_are_not_changed_by_an_expert(time_limit):
-    model = LongTermMemoryRegressor([("bad", Scribbles()), ("good", SaysNumber())], memory=None, time_limit=time_limit)
+def test_rows_and_targets_are_not_changed_by_an_expert():
+    model = LongTermMemoryRegressor([("bad", Scribbles()), ("good", SaysNumber())], memory=None)
     batches = [(batch(at), batch(at)[:, 0].copy()) for at in range(5)]
     with pytest.warns(ExpertWarning, match="'bad' could not .* read-only"):
         learn_all(model, batches)
@@ -449,303 +414,3 @@ def test_probabilities_beyond_measure(chance):
             said = model.predict_proba(X)
             np.testing.assert_allclose(said.sum(axis=1), 1.0)
     assert (said.argmax(axis=1) == (X[:, 0] > 0.0)).all()
-
-
-# Time limits ------------------------------------------------------------------------------------------------------
-
-
-class Slow(SaysNumber):
-    """Takes its time to learn rows with -1 in column 1, and to predict those with -2; counts what it has learned."""
-
-    n_learned_ = 0
-    gate = threading.Event()
-
-    def partial_fit(self, X, y):
-        if X[0, 1] == -1.0:
-            self.gate.wait(10.0)
-        self.n_learned_ += 1
-        return self
-
-    def predict(self, X):
-        if X[0, 1] == -2.0:
-            self.gate.wait(10.0)
-        return X[:, 0] + 0.0 * self.n_learned_
-
-
-@pytest.fixture
-def gate():
-    Slow.gate.clear()
-    yield Slow.gate
-    Slow.gate.set()
-
-
-def slow_ensemble(**parameters):
-    model = LongTermMemoryRegressor([("slow", Slow()), ("good", Noisy())], time_limit=LIMIT, memory=None, **parameters)
-    for at in range(5):
-        model.partial_fit(batch(at), batch(at)[:, 0])
-    return model
-
-
-def n_hanging_since(before):
-    """Threads that hang and were not there before; those of calls that have just ended are given the time to go."""
-    end = time.monotonic() + 5.0
-    while (hanging := len(set(threading.enumerate()) - before)) > 1 and time.monotonic() < end:
-        time.sleep(0.005)
-    return hanging
-
-
-def learn_slowly(model):
-    X = batch(5)
-    X[:, 1] = -1.0
-    with pytest.warns(ExpertWarning, match=f"'slow' could not learn and slept: LateAnswer: took longer than {LIMIT} s"):
-        model.partial_fit(X, X[:, 0])
-
-
-@pytest.mark.parametrize("n_jobs", [None, 2])
-def test_late_learner_sleeps_and_comes_back_with_what_it_has_learned(gate, n_jobs):
-    model = slow_ensemble(n_jobs=n_jobs)
-    before = set(threading.enumerate())
-    learn_slowly(model)
-    (slow, _) = model._engine.experts
-    warnings.simplefilter("ignore", ExpertWarning)  # that it is still running
-    for at in range(6, 10):
-        model.partial_fit(batch(at), batch(at)[:, 0])
-        assert np.isnan(model.transform(batch(at))[:, 0]).all()  # asleep
-    assert n_hanging_since(before) == 1  # it was not called again
-    assert slow.model.n_learned_ == 5
-    copies = [pickle.loads(pickle.dumps(model)), copy.deepcopy(model)]
-    gate.set()
-    wait_for(model)
-    model.partial_fit(batch(10), batch(10)[:, 0])
-    assert slow.model.n_learned_ == 7  # the late batch and this one
-    assert np.isfinite(model.transform(batch(11))).all()
-    for each in copies:  # without the thread, and so awake at once
-        assert np.isfinite(each.transform(batch(11))).all()
-        assert each.partial_fit(batch(10), batch(10)[:, 0]).named_estimators_.slow.n_learned_ == 6
-
-
-def copied_by_another_thread(model):
-    thread = threading.Thread(target=copy.deepcopy, args=(model,))
-    thread.start()
-    thread.join(10.0)
-
-
-@pytest.mark.parametrize("predicts_late", [False, True])
-def test_copies_by_another_thread_do_not_cost_what_a_late_learner_has_learned(gate, predicts_late):
-    model = slow_ensemble()
-    before = set(threading.enumerate())
-    learn_slowly(model)
-    if predicts_late:
-        gate.set()
-        wait_for(model)
-        gate.clear()
-        X = batch(6)
-        X[:, 1] = -2.0
-        with pytest.warns(ExpertWarning, match="'slow' could not predict"):
-            model.predict(X)
-    warnings.simplefilter("ignore", ExpertWarning)  # that it is still running
-    for at in range(6, 9):
-        copied_by_another_thread(model)
-        model.partial_fit(batch(at), batch(at)[:, 0])
-        assert np.isnan(model.transform(batch(at))[:, 0]).all()  # it sleeps, and is not called again
-    assert n_hanging_since(before) == 1
-    gate.set()
-    wait_for(model)
-    model.partial_fit(batch(10), batch(10)[:, 0])
-    assert model.named_estimators_.slow.n_learned_ == 7  # the late batch and this one
-
-
-def test_late_predictions_do_not_cost_what_a_late_learner_has_learned(gate):
-    model = slow_ensemble()
-    learn_slowly(model)
-    gate.set()
-    wait_for(model)
-    X = batch(6)
-    X[:, 1] = -2.0
-    for _ in range(3):
-        gate.clear()
-        with pytest.warns(ExpertWarning, match="'slow' could not predict"):
-            model.predict(X)
-        gate.set()
-        wait_for(model)
-    (slow, _) = model._engine.experts
-    assert slow.late.earlier.earlier is None  # no more is kept of them, however many there are
-    model.partial_fit(batch(6), batch(6)[:, 0])
-    assert model.named_estimators_.slow.n_learned_ == 7  # the late batch and this one
-
-
-def test_late_prediction_is_a_guess_where_there_is_nobody_else(gate):
-    model = LongTermMemoryRegressor([("slow", Slow())], time_limit=LIMIT, memory=None)
-    model.partial_fit(batch(0), batch(0)[:, 0])
-    X = batch(1)
-    X[:, 1] = -2.0
-    with pytest.warns(ExpertWarning, match="'slow' could not predict"):
-        said = model.predict(X)
-    np.testing.assert_allclose(said, batch(0)[:, 0].mean())
-    gate.set()
-    wait_for(model)
-    np.testing.assert_allclose(model.predict(batch(0)), batch(0)[:, 0])
-
-
-def test_late_call_is_raised_if_so_wished_and_nothing_has_changed(gate):
-    model = slow_ensemble(on_error="raise")
-    before = pickle.dumps(model)
-    X = batch(5)
-    X[:, 1] = -1.0
-    with pytest.raises(TimeoutError, match="took longer than"):
-        model.partial_fit(X, X[:, 0])
-    assert pickle.dumps(model) == before
-    gate.set()
-    wait_for(model)
-    model.partial_fit(batch(5), batch(5)[:, 0])
-    assert model.named_estimators_.slow.n_learned_ == 6  # what it has learned late was of a round that was undone
-
-
-class FailsLate(Slow):
-    def partial_fit(self, X, y):
-        super().partial_fit(X, y)
-        if X[0, 1] == -1.0:
-            raise RuntimeError("the disk is full")
-        return self
-
-
-def test_late_call_that_fails_in_the_end_is_logged(gate, caplog):
-    caplog.set_level(logging.INFO, "ltm_sklearn")
-    model = LongTermMemoryRegressor([("slow", FailsLate()), ("good", Noisy())], time_limit=LIMIT, memory=None)
-    model.partial_fit(batch(0), batch(0)[:, 0])
-    learn_slowly(model)
-    gate.set()
-    wait_for(model)
-    model.partial_fit(batch(1), batch(1)[:, 0])
-    assert "the late call of expert 'slow' failed: RuntimeError: the disk is full" in caplog.text
-    assert model.named_estimators_.slow.n_learned_ == 2
-
-
-class Exits(Noisy):
-    def predict(self, X):
-        if X[0, 1] == -2.0:
-            sys.exit(3)
-        return X[:, 0]
-
-
-def test_expert_that_hangs_while_another_exits_is_not_called_again(gate):
-    experts = [("slow", Slow()), ("exits", Exits()), ("good", Noisy())]
-    model = LongTermMemoryRegressor(experts, time_limit=LIMIT, memory=None)
-    model.partial_fit(batch(0), batch(0)[:, 0])
-    X = batch(1)
-    X[:, 1] = -2.0
-    before = set(threading.enumerate())
-    for _ in range(3):
-        with pytest.raises(SystemExit):
-            model.predict(X)
-    assert n_hanging_since(before) == 1
-
-
-class ComparedSlowly(Noisy):
-    """Takes its time for as many rows as only the memory asks about, and to be copied if it is told so."""
-
-    slow_copies = False
-
-    def predict(self, X):
-        if len(X) > 5:
-            Slow.gate.wait(10.0)
-        return X[:, 0] + X[:, 2]
-
-    def __deepcopy__(self, memo):
-        if self.slow_copies:
-            Slow.gate.wait(10.0)
-        return type(self)()
-
-
-def test_memory_does_not_wait_for_models_and_makes_one_late_call_at_a_time(gate):
-    memory = Snapshots(every=10, on_drift=False)
-    model = LongTermMemoryRegressor([("slow", ComparedSlowly())], time_limit=0.05, memory=memory)
-    before = set(threading.enumerate())
-    with pytest.warns(ExpertWarning, match="no snapshot could be taken: LateAnswer"):
-        learn_all(model, [(batch(at), batch(at)[:, 0]) for at in range(20)])
-    assert n_hanging_since(before) == 1
-    assert pickle.loads(pickle.dumps(model)).n_rounds_ == 20
-    copied_by_another_thread(model)
-    learn_all(model, [(batch(at), batch(at)[:, 0]) for at in range(20, 22)])
-    assert n_hanging_since(before) == 1
-    n_before = len(model.experts_)
-    gate.set()
-    while any(call.is_running for call in model._engine.late):
-        time.sleep(0.005)
-    learn_all(model, [(batch(at), batch(at)[:, 0] * at) for at in range(22, 30)])
-    assert len(model.experts_) >= n_before
-
-
-def test_copies_for_the_memory_are_made_in_time(gate):
-    late = []
-    models = Hurried(SklearnModels({}, None, {}), 0.05, late)
-    model = ComparedSlowly()
-    assert models.copy(model) is not model
-    model.slow_copies = True
-    with pytest.raises(TimeoutError, match="took longer than"):
-        models.copy(model)
-    with pytest.raises(TimeoutError, match="still running"):
-        models.copy(ComparedSlowly())
-    gate.set()
-    while late[0].is_running:
-        time.sleep(0.005)
-    assert models.copy(model) is not model
-
-
-def test_settings_of_the_thread_hold_in_the_calls():
-    from sklearn import config_context, get_config
-
-    found = []
-
-    class Looks(Noisy):
-        def predict(self, X):
-            found.append((get_config()["assume_finite"], np.geterr()["over"]))
-            return X[:, 0]
-
-    model = LongTermMemoryRegressor([("looks", Looks()), ("good", Noisy())], time_limit=10.0, memory=None)
-    with config_context(assume_finite=True):
-        model.partial_fit(batch(0), batch(0)[:, 0]).predict(batch(1))
-    assert found == [(True, "ignore")]
-
-
-def test_with_a_limit_the_numbers_are_the_same():
-    plain, limited = (
-        LongTermMemoryRegressor([("one", SaysNumber()), ("two", Noisy())], random_state=0, time_limit=limit)
-        for limit in (None, 10.0)
-    )
-    for at in range(60):
-        plain.partial_fit(batch(at), batch(at)[:, 0])
-        limited.partial_fit(batch(at), batch(at)[:, 0])
-    np.testing.assert_array_equal(plain.weights_, limited.weights_)
-    assert [tuple(each) for each in plain.experts_] == [tuple(each) for each in limited.experts_]
-
-
-@pytest.mark.parametrize("limit", [0.0, -1.0, np.nan, np.inf, "1"])
-def test_wrong_limits_are_named(limit):
-    with pytest.raises(ValueError, match="time_limit"):
-        LongTermMemoryRegressor([("one", Noisy())], time_limit=limit).fit(batch(0), batch(0)[:, 0])
-    with pytest.raises(ValueError, match="time_limit"):
-        in_river.LongTermMemoryRegressor([RiverNumber()], time_limit=limit)
-
-
-END = """
-import time, warnings
-import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
-from ltm_sklearn import LongTermMemoryRegressor
-
-class Sleeps(RegressorMixin, BaseEstimator):
-    def partial_fit(self, X, y):
-        time.sleep(600.0)
-    fit = partial_fit
-
-warnings.simplefilter("ignore")
-model = LongTermMemoryRegressor([("sleeps", Sleeps())], time_limit=0.05, memory=None)
-model.partial_fit(np.zeros((2, 1)), np.arange(2.0))
-print(model.n_rounds_)
-"""
-
-
-def test_the_interpreter_ends_though_a_call_hangs():
-    run = subprocess.run([sys.executable, "-P", "-c", END], capture_output=True, text=True, timeout=60, check=True)
-    assert run.stdout.strip() == "1"

@@ -735,12 +735,6 @@ def test_a_folder_that_is_missing_is_named_at_once_but_not_when_loaded_elsewhere
     assert pickle.loads(written).folder == str(tmp_path)
 
 
-def test_a_limit_of_time_is_refused_for_experts_on_workers():
-    ensemble = LongTermMemoryClassifier(DaskWorkers().experts(classifiers()), time_limit=1.0)
-    with pytest.raises(ValueError, match="is on a worker: use the timeout= of its DaskWorkers"):
-        ensemble.fit(*next(iter(batches(1))))
-
-
 def test_without_a_client_the_error_says_so(monkeypatch):
     def none():
         raise ValueError("no client")

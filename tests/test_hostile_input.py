@@ -29,7 +29,7 @@ WITHOUT_INPUT = {
     "ltm_sklearn.experts.ExpertAlgorithm": "abstract; tests/test_plugins.py has rules of one's own",
     "ltm_sklearn.losses.RegressionLoss": "a protocol",
     "ltm_sklearn.losses.LOSSES": "a table of names",
-    "ltm_sklearn.engine._snapshots.DriftDetector": "a protocol",
+    "ltm_sklearn.engine.DriftDetector": "a protocol",
     "ltm_sklearn.ensemble.ExpertSummary": "a result",
     "ltm_sklearn.ensemble.ExpertWarning": "a warning",
     "ltm_sklearn.evaluation.Difference": "a result",

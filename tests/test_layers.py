@@ -1,52 +1,94 @@
-"""Imports point downwards, as CONTRIBUTING.md draws it."""
+"""The package structure: imports point downwards, and only to public names of other packages."""
 
 import ast
+import importlib
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parent.parent / "ltm_sklearn"
 
-#: From the bottom. "engine" are memory.py and the private modules beside the packages.
+#: From the bottom. Packages of one layer do not import each other.
 LAYERS = [
     {"experts"},
     {"bandits", "losses"},
+    {"aggregation"},
+    {"recording", "streams"},
     {"engine"},
     {"persistence"},
-    {"streams"},
     {"evaluation"},
-    {"ensemble"},
-    {"river", "sktime", "display", "distributed"},
-    {"_commands"},
+    {"ensemble", "forecasting"},
+    {"intervals", "river", "sktime", "display", "distributed"},
+    {"cli"},
 ]
-PACKAGES = set().union(*LAYERS) - {"engine"}
-FILES = sorted(
-    path for path in ROOT.rglob("*.py") if path.parent != ROOT or path.name not in ("__init__.py", "__main__.py")
-)
+PACKAGES = {path.parent.name for path in ROOT.glob("*/__init__.py")}
+FILES = sorted(path for path in ROOT.rglob("*.py") if path.relative_to(ROOT).parts != ("__init__.py",))
+MOST_PRIVATE_ROOT_MODULES = 8
 
 
-def layer_of(module):
-    """Of a dotted path inside the package."""
-    name = module[0] if module[0] in PACKAGES else "engine"
-    return next(at for at, names in enumerate(LAYERS) if name in names), name
+def layer_of(package):
+    return next(height for height, names in enumerate(LAYERS) if package in names)
 
 
-def imports_of(path):
-    """The modules of this package that a file imports, as paths inside it."""
-    package = path.relative_to(ROOT).parent.parts
+def package_of(path):
+    """Return the package of a file; the empty string for modules at the root."""
+    parts = path.relative_to(ROOT).parts
+    return parts[0] if len(parts) > 1 else ""
+
+
+def internal_imports(path):
+    """Yield the dotted module and the names of each import of this package in a file."""
+    parents = path.relative_to(ROOT).parent.parts
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom) and node.level:
-            base = (*package[: len(package) - node.level + 1], *(node.module or "").split("."))
-            parts = tuple(filter(None, base))
-            yield from [parts] if parts else [(alias.name,) for alias in node.names]
+            base = (*parents[: len(parents) - node.level + 1], *(node.module or "").split("."))
+            yield tuple(filter(None, base)), [alias.name for alias in node.names]
+
+
+def test_every_package_has_a_layer():
+    assert set().union(*LAYERS) >= PACKAGES
+
+
+def test_the_root_has_few_private_modules():
+    modules = [path.name for path in ROOT.glob("_*.py") if not path.name.startswith("__")]
+    assert len(modules) <= MOST_PRIVATE_ROOT_MODULES, modules
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_imports_point_downwards(path):
-    here, name = layer_of(path.relative_to(ROOT).with_suffix("").parts)
-    for module in imports_of(path):
-        there, other = layer_of(module)
-        assert there < here or other == name, f"{'.'.join(module)} is above, or beside, {name}"
+def test_imports_point_downwards_and_to_public_names(path):
+    here = package_of(path)
+    for module, names in internal_imports(path):
+        there = module[0] if module and module[0] in PACKAGES else ""
+        if there == here or path.name == "__main__.py":
+            continue
+        shown = f"{path.relative_to(ROOT)} imports {', '.join(names)} from {'.'.join(module)}"
+        if not there:  # the private modules at the root serve all packages
+            assert module, shown
+            continue
+        assert here, f"{shown}: the root imports no package"
+        assert layer_of(there) < layer_of(here), f"{shown}, which is not below"
+        assert not any(part.startswith("_") for part in (*module[1:], *names)), f"{shown}, which is private"
+
+
+def test_names_of_modules_in_strings_exist():
+    """A string such as ``"ltm_sklearn.experts"`` is not updated when a module moves."""
+    for path in FILES:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                parts = node.value.split(".")
+                if parts[0] == "ltm_sklearn" and all(part.isidentifier() for part in parts):
+                    importlib.import_module(node.value)
+
+
+def test_class_names_are_unique():
+    places = {}
+    for path in FILES:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
+    #: estimators for River and sktime, which have the public names of the scikit-learn ones
+    same_on_purpose = {"LongTermMemoryClassifier", "LongTermMemoryRegressor", "LongTermMemoryForecaster"}
+    assert {name: at for name, at in places.items() if len(at) > 1 and name not in same_on_purpose} == {}
 
 
 def test_the_algorithms_know_no_models_and_no_data():

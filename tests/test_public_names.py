@@ -17,6 +17,7 @@ PUBLIC = {
     "ltm_sklearn": "ExpertMixture LongTermMemoryClassifier LongTermMemoryRegressor Snapshots __version__ show_versions",
     "ltm_sklearn.bandits": "BanditAlgorithm DiscountedUCB Exp3 Exp3IX Exp3S LongTermMemoryBandit LowerBoundAdversary "
     "SlidingWindowUCB SparseHybrid SparseLongTermMemory",
+    "ltm_sklearn.bandits.reference": "follow_the_regularised_leader sparse_bandit",
     "ltm_sklearn.display": "AverageLossDisplay ContributionDisplay CumulativeLossDisplay LiveDisplay "
     "MemoryCurveDisplay RecurrenceDisplay ResidualDisplay RunningLossDisplay RunRecord WeightBoxDisplay WeightStackDisplay",
     "ltm_sklearn.distributed": "DaskWorkers OnWorker PanelMixture",
@@ -28,9 +29,11 @@ PUBLIC = {
     "ltm_sklearn.experts": "AdaNormalHedge AdaNormalHedgeTV AdaptMLProd BOA BestOfBothWorlds ConfidenceRated "
     "ExpertAlgorithm FixedShare Hedge LongTermMemory MLPoly MixingPastPosteriors Prod ShareTheta SimpleReduction "
     "Squint",
+    "ltm_sklearn.experts.reference": "FixedShareVariant HedgeVariant1 HedgeVariant2 best_of_both_worlds "
+    "confidence_rated learning_rates mixing_past_posteriors simple_reduction",
     "ltm_sklearn.losses": "AbsoluteError AbsolutePercentageError Huber LOSSES LogCosh Pinball RegressionLoss "
     "SquaredError",
-    "ltm_sklearn.engine._snapshots": "DriftDetector Snapshots",
+    "ltm_sklearn.engine": "DriftDetector Snapshots",
     "ltm_sklearn.persistence": "Checkpoint CheckpointWarning load save",
     "ltm_sklearn.river": "BanditPolicy ExpertPolicy ExpertSelectionClassifier ExpertSelectionRegressor "
     "FromSklearnClassifier FromSklearnRegressor LongTermMemoryClassifier LongTermMemoryForecaster "

@@ -28,7 +28,6 @@ OTHERS = {
     "seed": [5, "none such"],
     "feedback": ["full", "bandit", "none such"],
     "n_queries": [2, 0],
-    "time_limit": [5.0, -1.0],
 }
 
 

@@ -29,7 +29,6 @@ OTHERS = {
     "memory": [None, Snapshots(every=10), "none such"],
     "on_error": ["raise", "none such"],
     "max_pending": [1, 0],
-    "time_limit": [5.0, -1.0],
     "record": [None, 3, 0, -1],
 }
 OF_SKLEARN = {

@@ -1,5 +1,9 @@
 """One round over models: predict, combine, update, train, snapshot; independent of scikit-learn and River."""
 
+from ._snapshots import DriftDetector, Snapshots
+
+__all__ = ["DriftDetector", "Snapshots"]
+
 # for the other packages
 from ._compiled_round import learn_row as learn_row
 from ._compiled_round import row_of as row_of
@@ -10,14 +14,12 @@ from ._failures import QUIET_ROUNDS as QUIET_ROUNDS
 from ._failures import ExpertWarning as ExpertWarning
 from ._fitted_attributes import ExpertSummary as ExpertSummary
 from ._fitted_attributes import FittedAttributes as FittedAttributes
-from ._limited import call_within as call_within
 from ._locks import changing as changing
-from ._locks import in_turn as in_turn
-from ._locks import lent as lent
-from ._locks import lent_state as lent_state
-from ._locks import reclaim as reclaim
-from ._locks import turn_of as turn_of
+from ._locks import lock_of as lock_of
+from ._locks import locked as locked
+from ._locks import shared_state as shared_state
 from ._locks import unchanged_on_error as unchanged_on_error
+from ._locks import unshare as unshare
 from ._model_calls import MODEL as MODEL
 from ._model_calls import CallFailure as CallFailure
 from ._model_calls import able_to_travel as able_to_travel
@@ -31,4 +33,3 @@ from ._parameters import check_shared_parameters as check_shared_parameters
 from ._parameters import new_engine as new_engine
 from ._round import FailureReport as FailureReport
 from ._round import Issued as Issued
-from ._snapshots import Snapshots as Snapshots

@@ -61,8 +61,8 @@ def _new_row(engine: Engine, models: RowModels) -> Any:
     plain = not engine.failures.raises and not watched and engine.combine == "average"
     if kernel is None or not plain or not all(expert.trained for expert in engine.experts):
         return None
-    if isinstance(engine.weighting, BanditWeighting) or engine.time_limit is not None:
-        return None  # not all are asked, or each apart
+    if isinstance(engine.weighting, BanditWeighting):
+        return None  # not all are asked
     if isinstance(engine.score, RegressionScore) and not engine.score.high > engine.score.low:
         return None  # no scale is known yet
     asks = [None if expert.kind == "stack" else models.asker(expert.model) for expert in engine.experts]

@@ -22,7 +22,6 @@ from ._asking import questions
 from ._combination import plain_mean, round_losses_of, sanitize, with_fallback
 from ._expert_stats import ExpertStats
 from ._failures import FailureLog, NoPredictionError
-from ._limited import Call, Hurried, attempts_within, hand_over_late, learn_apart, still_busy, take_back, undo_late
 from ._model_calls import (
     CallFailure,
     apart,
@@ -68,8 +67,6 @@ class Engine:
         Of the draws, of "sample" or of those who are asked.
     log : LogFile, optional
         In which the history is mirrored.
-    time_limit : float, optional
-        Seconds that a call of a model may take.
     """
 
     def __init__(
@@ -83,7 +80,6 @@ class Engine:
         history: History | None,
         seed: int,
         log: LogFile | None = None,
-        time_limit: float | None = None,
     ) -> None:
         self.weighting = weighting
         self.score = score
@@ -94,25 +90,15 @@ class Engine:
         self.history = history
         self.callback = RunCallback(history, log)
         self.seed = seed
-        self.time_limit = time_limit
         self.experts: list[Expert] = []
         self.expert_stats = ExpertStats(0)
         self.n_rounds = 0
         self.n_rows = 0
         self.row: Any = None  #: the compiled round of one row, where there is one
         self.row_from = 0  #: the round from which on there may be one
-        self.late: list[Call] = []  #: that the memory has made
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "row": None, "late": []}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update({"late": [], **state})  # files of before do not have it
-
-    def hand_over(self, copied: Engine) -> None:
-        """A copy takes this one's place: the late calls are its own now."""
-        copied.late = self.late
-        hand_over_late(self.experts, copied.experts)
+        return {**self.__dict__, "row": None}
 
     # The pool ----------------------------------------------------------------------------------------------------
 
@@ -184,7 +170,7 @@ class Engine:
         )
         asked, tasks = questions(models, experts, X, shape, drawn)
         with np.errstate(all="ignore"):  # what comes of it, NaN or infinite, is looked at
-            answers = self._attempts(attempt, tasks, [expert for _, expert in asked], n_jobs)
+            answers = list(map_tasks(attempt, tasks, n_jobs))
         said: dict[int, Floats] = {}
         errors: list[BaseException] = []
         reports: list[FailureReport] = []
@@ -193,11 +179,9 @@ class Engine:
                 if answer is not None:
                     said[seat] = answer
                 continue
-            if not expert.busy:  # that it takes long is not the rows' fault
-                errors.append(answer.error)
+            errors.append(answer.error)
             if not self.is_warming_up(expert):
                 reports.append(self.failures.report(expert, "predict", answer))
-        reports += self._busy([expert for expert in experts if expert.trained], "predict", reports)
         predictions, awake = sanitize(said, self.score, len(experts), shape)
         if said and not awake[list(said)].all():
             failure = CallFailure(
@@ -217,19 +201,6 @@ class Engine:
         born = [expert.born for expert in experts]
         chances = None if drawn is None else drawn.chances
         return Issued(experts, born, predictions, awake, weights, parts, mixture, errors, reports, chances)
-
-    def _attempts(self, function: Any, tasks: list[tuple[Any, ...]], experts: list[Expert], n_jobs: int | None) -> Any:
-        """What comes of the experts' tasks."""
-        if self.time_limit is None:
-            return list(map_tasks(function, tasks, n_jobs))
-        return attempts_within(self.time_limit, function, tasks, experts, n_jobs)
-
-    def _busy(self, experts: list[Expert], verb: str, reports: list[FailureReport]) -> list[FailureReport]:
-        """Of those whose late calls are still running: they sleep."""
-        if self.time_limit is None:
-            return []
-        busy = [self.failures.report(expert, verb, still_busy()) for expert in experts if expert.busy]
-        return [report for report in busy if report.key not in {known.key for known in reports}]
 
     def _randoms(self, n_rows: int, held: int) -> Iterator[np.random.Generator]:
         """A generator for each round that these rows are: the same ones however often these rounds are asked for."""
@@ -286,8 +257,6 @@ class Engine:
         :meth:`note`, once the caller has done with the round.
         """
         n_rows = len(targets)
-        if self.time_limit is not None:
-            take_back(self.experts, self.n_rows)
         n_rounds = n_rows if self.each_row else 1
         row_weights = np.ones(n_rows) if sample_weight is None else sample_weight / sample_weight.max()
         said_now = issued is None
@@ -299,11 +268,11 @@ class Engine:
         def mean_loss(mixture: Floats) -> float:
             return float(np.average(score.mixture_loss(targets, mixture), weights=row_weights))
 
-        learners = [expert for expert in self.experts if expert.learns and not expert.busy]
+        learners = [expert for expert in self.experts if expert.learns]
         # What may fail after the first update works on a copy.
         watched = self.history is not None or self.callback.listens
         copies = self.failures.raises or (self.each_row and (score.uses_gradient or watched))
-        copies = copies or issued.chances is not None or self.time_limit is not None
+        copies = copies or issued.chances is not None
         copies = copies or not one_by_one([expert.model for expert in learners], n_jobs)
         weighting = self.weighting.copied() if copies else self.weighting
         recorded = watched and bool(self.n_rounds or issued.awake.any())  # else nothing was issued
@@ -321,11 +290,7 @@ class Engine:
         if recorded and self.each_row and said_now:
             mixture = settled.mixture
             lost = mean_loss(mixture)
-        try:
-            trained, passing = self._train(learners, X, y, models, n_jobs, issued)
-        except BaseException:
-            undo_late(learners)
-            raise
+        trained, passing = self._train(learners, X, y, models, n_jobs, issued)
         reports = issued.reports + trained
         if self.row is not None:  # it did not do this round: it may do the next ones no better
             self.row, self.row_from = None, self.n_rounds + ROUNDS_WITHOUT_ROW
@@ -376,8 +341,6 @@ class Engine:
     def remember(self, models: Models, X: Any, targets: Any, told: RoundObservation) -> list[FailureReport]:
         """Let the memory do what is due after a round."""
         assert self.memory is not None
-        if self.time_limit is not None:
-            models = Hurried(models, self.time_limit, self.late)
         try:
             self.memory.after_round(self, models, self.score, X, targets, told)
         except Exception as error:  # the round itself is complete: no reason to raise it
@@ -412,22 +375,17 @@ class Engine:
     ) -> tuple[list[FailureReport], CallFailure | None]:
         """Train the learners; returns which of them failed, and an exit or an interrupt to raise in the end."""
         nobody = not issued.awake.any()
-        # then an error may yet be raised, and must change nothing; within a time limit all learn apart
-        copies = self.time_limit is None and (self.failures.raises or nobody or in_threads(n_jobs))
+        # then an error may yet be raised, and must change nothing
+        copies = self.failures.raises or nobody or in_threads(n_jobs)
         results = [apart(expert.model) if copies else expert.model for expert in learners]
         trainees = list(results)
         able = [at for at, trainee in enumerate(results) if not isinstance(trainee, CallFailure)]
         tasks = [(models, learners[at].source, results[at], X, y, not learners[at].trained) for at in able]
-        learn = attempt_to_learn if self.time_limit is None else learn_apart
-        for at, result in zip(able, self._attempts(learn, tasks, [learners[at] for at in able], n_jobs), strict=True):
+        for at, result in zip(able, map_tasks(attempt_to_learn, tasks, n_jobs), strict=True):
             results[at] = result
-        failures = [
-            result
-            for expert, result in zip(learners, results, strict=True)
-            if isinstance(result, CallFailure) and not expert.busy
-        ]
+        failures = [result for result in results if isinstance(result, CallFailure)]
         passing = next((failure for failure in failures if failure.passes), None)
-        if passing is not None and (copies or self.failures.raises):
+        if passing is not None and copies:
             raise passing.error
         if len(failures) == len(results):  # if nobody can predict or learn, the fault is not one expert's
             issued.check()
@@ -439,11 +397,10 @@ class Engine:
             for expert, result in zip(learners, results, strict=True)
             if isinstance(result, CallFailure) and not result.passes and not self.is_warming_up(expert)
         ]
-        reports += self._busy([expert for expert in self.experts if expert.learns], "learn", reports)
         for expert, trainee, result in zip(learners, trainees, results, strict=True):
             if not isinstance(result, CallFailure):
                 expert.model, expert.trained = result, True
-            elif result.model is None:  # it is late: one that knows nothing yet waits for its copy, if that is it
+            elif result.model is None:  # its worker is late; an untrained model is the copy that was sent there
                 expert.model = expert.model if expert.trained else trainee
             elif expert.trained:
                 expert.model = result.model

@@ -12,7 +12,7 @@ from .._typing import Floats
 from ..losses import loss_name
 from ..recording import Record, RunRecord, run_record_of_history
 from ._engine import Engine
-from ._locks import turn_of
+from ._locks import lock_of
 
 Value = TypeVar("Value")
 
@@ -35,7 +35,7 @@ class FittedAttributes:
 
     def _read(self, name: str, reader: Callable[[Engine], Value]) -> Value:
         """What a reader finds in the engine, between two rounds."""
-        with turn_of(self):
+        with lock_of(self):
             if not hasattr(self, "_engine"):
                 raise AttributeError(f"{type(self).__name__} has no attribute {name!r} before it is fitted")
             return reader(self._engine)
@@ -78,7 +78,7 @@ class FittedAttributes:
     def run_record(self) -> RunRecord:
         """What was recorded, for pictures and for analyses of one's own; needs ``record=``."""
         kind = type(self).__name__
-        with turn_of(self):
+        with lock_of(self):
             if not hasattr(self, "_engine"):
                 raise NotFittedError(f"this {kind} has not been fitted: there is nothing to draw")
             history = self._engine.history

@@ -16,7 +16,6 @@ from joblib import effective_n_jobs
 from joblib.parallel import get_active_backend
 from sklearn.utils.parallel import Parallel, delayed
 
-from ._locks import inside_a_round
 from ._models import Models
 
 #: Letters of what an error says.
@@ -81,7 +80,7 @@ def apart(model: Any) -> Any:
     try:
         return copy.deepcopy(model)
     except Exception as error:
-        told = "cannot be copied, as time_limit, on_error='raise', threads and the first round need"
+        told = "cannot be copied, as on_error='raise', threads and the first round need"
         return CallFailure(RuntimeError(f"{told}: {error_text(error)}"), model)
 
 
@@ -157,6 +156,6 @@ def _alone(errors: Any, function: Callable[..., Any], task: tuple[Any, ...], n_j
 
 def _elsewhere(errors: Any, process: int, function: Callable[..., Any], *arguments: Any) -> Any:
     """Call a function with NumPy's settings of errors, which do not follow into other threads and processes."""
-    with np.errstate(**errors), inside_a_round():
+    with np.errstate(**errors):
         result = function(*arguments)
     return result if process == os.getpid() else able_to_travel(result)

@@ -62,29 +62,20 @@ class Expert:
     model: Any
     born: int  #: rows the ensemble had seen when the model began to learn or, of a snapshot, was copied
     trained: bool = False  #: whether it can predict
-    late: Any = field(default=None, repr=False)  #: its call that took too long, if there is one
     joined: int = field(init=False)  #: rows the ensemble had seen when it took its seat, perhaps with another model
 
     def __post_init__(self) -> None:
         self.joined = self.born
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "late": None}  # threads stay where they are
-
     @property
     def answers(self) -> bool:
         """Whether it can be asked about rows; the stack is only told what others say."""
-        return self.trained and self.kind != "stack" and not self.busy
-
-    @property
-    def busy(self) -> bool:
-        """Whether a call that took too long is still running: then there must be no other."""
-        return self.late is not None and self.late.is_running
+        return self.trained and self.kind != "stack"
 
     @property
     def held_up(self) -> bool:
-        """Whether a call of its model was not waited for to its end: here, or where the model is."""
-        return self.busy or getattr(self.model, "is_late", False)
+        """Whether the model is on a worker that has not finished its last call within the timeout."""
+        return bool(getattr(self.model, "is_late", False))
 
     @property
     def learns(self) -> bool:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from threading import TIMEOUT_MAX
 from typing import Any
 
 from sklearn.base import clone
 
-from .._param_checks import check_count, check_number, check_option
+from .._param_checks import check_count, check_option
 from ..aggregation import BanditWeighting, Weighting, new_bandit, weighting_of
 from ..bandits import BanditAlgorithm
 from ..experts import ExpertAlgorithm, LongTermMemory
@@ -26,7 +25,6 @@ def check_shared_parameters(ensemble: Any) -> None:
         raise ValueError(f"memory={ensemble.memory!r} is neither 'auto', None nor Snapshots(...)")
     check_option("feedback", ensemble.feedback, ("full", "bandit"))
     check_count("n_queries", ensemble.n_queries)
-    check_number("time_limit", ensemble.time_limit, 0.0, TIMEOUT_MAX, low_open=True)
     if ensemble.feedback == "bandit":
         _check_bandit(ensemble)
     elif ensemble.n_queries != 1:
@@ -90,7 +88,6 @@ def new_engine(ensemble: Any, score: ClassificationScore | RegressionScore, each
         None if ensemble.record is None else History(n_records(ensemble.record)),
         seed,
         log_file(ensemble, loss_name(score.loss)),
-        ensemble.time_limit,
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from abc import abstractmethod
 from os import PathLike
 from typing import Any, Self
@@ -38,10 +37,10 @@ from ..engine import (
     Issued,
     Snapshots,
     changing,
-    in_turn,
-    lent_state,
+    lock_of,
+    locked,
     new_engine,
-    turn_of,
+    shared_state,
     unchanged_on_error,
 )
 from ..experts import ExpertAlgorithm
@@ -82,7 +81,6 @@ class LongTermMemoryEnsemble(
         on_error: str = "warn",
         max_pending: int = 10_000,
         n_jobs: int | None = None,
-        time_limit: float | None = None,
         random_state: Any = None,
         record: int | str | PathLike[str] | None = None,
         verbose: int = 0,
@@ -99,7 +97,6 @@ class LongTermMemoryEnsemble(
         self.on_error = on_error
         self.max_pending = max_pending
         self.n_jobs = n_jobs
-        self.time_limit = time_limit
         self.random_state = random_state
         self.record = record
         self.verbose = verbose
@@ -243,8 +240,6 @@ class LongTermMemoryEnsemble(
     ) -> list[FailureReport]:
         check_jobs(self.n_jobs)  # which holds at once, as verbose does
         engine.callback.verbose = self.verbose
-        if engine.time_limit is not None:  # those who are late may read them when the caller has others there
-            X, y = copy.deepcopy((X, y))
         with self._trusting(X):
             return engine.learn(read_only(X), read_only(y), targets, weights, models, self.n_jobs, issued)
 
@@ -372,7 +367,7 @@ class LongTermMemoryEnsemble(
 
         Where none of them has an answer: the most frequent class so far, or the mean of the targets.
         """
-        with turn_of(self):
+        with lock_of(self):
             return self._decision(self._issue(X).mixture)
 
     def transform(self, X: Any) -> Floats:
@@ -391,7 +386,7 @@ class LongTermMemoryEnsemble(
         said = np.where(issued.awake[:, :, np.newaxis], issued.predictions, np.nan)
         return said.transpose(1, 0, 2).reshape(said.shape[1], -1)
 
-    @in_turn
+    @locked
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Names of the columns that :meth:`transform` returns."""
         check_is_fitted(self)
@@ -427,8 +422,8 @@ class LongTermMemoryEnsemble(
         return VisualBlock("parallel", estimators, names=names)
 
     def __getstate__(self) -> dict[str, Any]:
-        with turn_of(self):
-            return {**lent_state(self, super().__getstate__()), "_ltm_sklearn_version": __version__}
+        with lock_of(self):
+            return {**shared_state(self, super().__getstate__()), "_ltm_sklearn_version": __version__}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         state = dict(state)
@@ -448,4 +443,4 @@ class LongTermMemoryEnsemble(
 
 
 # As scikit-learn has made it, which asks for the names of the columns after the rows.
-LongTermMemoryEnsemble.transform = in_turn(LongTermMemoryEnsemble.transform)  # type: ignore[assignment, method-assign]
+LongTermMemoryEnsemble.transform = locked(LongTermMemoryEnsemble.transform)  # type: ignore[assignment, method-assign]

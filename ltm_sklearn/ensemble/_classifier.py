@@ -11,7 +11,7 @@ from sklearn.utils.validation import column_or_1d
 
 from .._param_checks import named_value_errors, require
 from .._typing import Floats
-from ..engine import averages, changing, turn_of, unchanged_on_error
+from ..engine import averages, changing, lock_of, unchanged_on_error
 from ..losses import ClassificationScore
 from ._base import LongTermMemoryEnsemble
 from ._parameters import check_parameters
@@ -65,9 +65,6 @@ class LongTermMemoryClassifier(ClassifierMixin, LongTermMemoryEnsemble):
         Rows that may wait for their targets after :meth:`issue`.
     n_jobs : int, optional
         Experts side by side, through joblib.
-    time_limit : float, optional
-        Seconds that an expert may take for one call. One that takes longer sleeps, with a warning, until its call has
-        ended. The calls run in threads, ``n_jobs`` of them at a time, and learning on copies of the models.
     random_state : int, RandomState or None, default=None
         Seeds the draws, of ``combine="sample"`` and of whom to ask, and the default pool. Experts of your own have
         seeds of their own.
@@ -153,7 +150,7 @@ class LongTermMemoryClassifier(ClassifierMixin, LongTermMemoryEnsemble):
 
     def predict_proba(self, X: Any) -> Floats:
         """Class probabilities, in the order of ``classes_``; where no expert has any, how often each class has come."""
-        with turn_of(self):
+        with lock_of(self):
             return self._probabilities(self._issue(X).mixture)
 
     def issue_proba(self, X: Any, ids: Any) -> Floats:

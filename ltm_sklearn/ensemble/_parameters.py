@@ -46,11 +46,6 @@ def _check_estimators(ensemble: Any) -> None:
         if isinstance(estimator, str) and estimator == "drop":
             continue
         expert = as_sklearn_model(estimator)
-        if ensemble.time_limit is not None and getattr(expert, "elsewhere", None) is not None:
-            raise ValueError(
-                f"time_limit={ensemble.time_limit!r} is for models of this process, and expert {name!r} is on a "
-                "worker: use the timeout= of its DaskWorkers"
-            )
         check_is_estimator(name, estimator)
         if get_tags(expert).estimator_type != kind:
             raise ValueError(f"expert {name!r} ({type(estimator).__name__}) should be a {kind}")

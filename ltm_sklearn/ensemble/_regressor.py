@@ -61,9 +61,6 @@ class LongTermMemoryRegressor(RegressorMixin, LongTermMemoryEnsemble):
         Rows that may wait for their targets after :meth:`issue`.
     n_jobs : int, optional
         Experts side by side, through joblib.
-    time_limit : float, optional
-        Seconds that an expert may take for one call. One that takes longer sleeps, with a warning, until its call has
-        ended. The calls run in threads, ``n_jobs`` of them at a time, and learning on copies of the models.
     random_state : int, RandomState or None, default=None
         Seeds the draws, of ``combine="sample"`` and of whom to ask, and the default pool. Experts of your own have
         seeds of their own.

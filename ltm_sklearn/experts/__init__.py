@@ -1,7 +1,10 @@
-"""Expert algorithms: online learning over K losses.
+"""Expert algorithms: the losses of K experts in, weights over the experts out.
 
-Every algorithm has the same few methods: ``weights(n_experts)`` to play, ``update(losses)`` to learn a round,
-``run(losses)`` for many rounds at once, ``add_expert()`` and ``drop_expert(i)``. Losses lie in [0, 1]; NaN is asleep.
+Every algorithm has the same methods: ``weights(n_experts)`` returns the weights of the coming round, ``update(losses)``
+learns from one round, ``run(losses)`` from many rounds at once; ``add_expert()`` and ``drop_expert(i)`` change the
+pool. Losses lie in [0, 1]; NaN means that an expert was asleep.
+
+:mod:`ltm_sklearn.experts.reference` has the paper's algorithms as printed, one line of code for one line of pseudocode.
 """
 
 from ._ada_normal_hedge import AdaNormalHedge, AdaNormalHedgeTV

@@ -1,4 +1,4 @@
-"""AdaNormalHedge and its time-varying form."""
+"""AdaNormalHedge and its time-varying form, AdaNormalHedge.TV."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ._base import ExpertAlgorithm, instantaneous_regret
 
 
 def log_potential_weight(regret: Floats, magnitude: Floats) -> Floats:
-    """ln of ``(Φ(R+1, C+1) - Φ(R-1, C+1)) / 2`` with ``Φ(R, C) = exp(max(R, 0)² / 3C)``; -inf where it is 0."""
+    """Return the logarithm of ``(Φ(R+1, C+1) - Φ(R-1, C+1)) / 2`` with ``Φ(R, C) = exp(max(R, 0)² / 3C)``."""
     scale = 3.0 * (magnitude + 1.0)
     above = np.maximum(regret + 1.0, 0.0) ** 2 / scale
     below = np.maximum(regret - 1.0, 0.0) ** 2 / scale
@@ -22,7 +22,7 @@ def log_potential_weight(regret: Floats, magnitude: Floats) -> Floats:
 
 
 def _softmax_or(log_weights: Floats, fallback: Floats) -> Floats:
-    """Normalised exponentials; the fallback where all weights are zero."""
+    """Return normalised exponentials of log-weights, or the normalised fallback where all weights are zero."""
     top = log_weights.max(axis=-1, keepdims=True)
     weights = np.exp(log_weights - np.where(np.isfinite(top), top, 0.0))
     weights = np.where(np.isfinite(top), weights, fallback)
@@ -30,7 +30,7 @@ def _softmax_or(log_weights: Floats, fallback: Floats) -> Floats:
 
 
 class AdaNormalHedge(ExpertAlgorithm):
-    """AdaNormalHedge [1]_: parameter-free, adapts to the regret's own size.
+    """AdaNormalHedge [1]_: parameter-free static regret that adapts to the size of the instantaneous regrets.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class AdaNormalHedge(ExpertAlgorithm):
     Notes
     -----
     With ``R = Σ r`` and ``C = Σ |r|``, ``p ∝ prior · (Φ(R+1, C+1) - Φ(R-1, C+1))`` where
-    ``Φ(R, C) = exp(max(R, 0)² / 3C)``; the prior where all are zero. Regret against expert i is at most
+    ``Φ(R, C) = exp(max(R, 0)² / 3C)``; the prior if all weights are zero. Regret against expert i is at most
     ``sqrt(3 C(i) (ln(1/prior(i)) + ln B))``, ``B = 1 + 3/2 Σ prior (1 + ln(1 + C))``.
 
     References
@@ -74,19 +74,20 @@ class AdaNormalHedge(ExpertAlgorithm):
 
 
 class AdaNormalHedgeTV(ExpertAlgorithm):
-    """AdaNormalHedge.TV [1]_: AdaNormalHedge over copies of the experts born at every round, for switching regret.
+    """AdaNormalHedge.TV [1]_: AdaNormalHedge over copies of the experts that start in each round, for switching regret.
 
     Parameters
     ----------
     copies : {"pruned", "all"}, default="pruned"
-        "all": a copy born at each round, cost O(K t) in round t. "pruned": the copy born at ``τ = o 2^k``, o odd, lives
-        ``2^(k+2) + 1`` rounds, so that O(log t) are alive and any interval still has one born in its first half.
+        "all": one copy starts in each round; round t costs O(K t). "pruned": the copy that starts at ``τ = o 2^k``,
+        o odd, is removed after ``2^(k+2) + 1`` rounds. Then O(log t) copies exist at a time, and each interval of
+        rounds still has one that started in its first half.
     prior : array-like of shape (n_experts,), optional
         Prior over the experts. None: uniform.
 
     Notes
     -----
-    The copy of expert i born at τ has prior ``prior(i)/τ²`` and sleeps before τ.
+    The copy of expert i that starts at τ has prior ``prior(i)/τ²`` and sleeps before τ.
 
     References
     ----------
@@ -113,7 +114,7 @@ class AdaNormalHedgeTV(ExpertAlgorithm):
     def _distribution(self, state: State) -> Floats:
         born = np.array(state["born"], dtype=np.float64).reshape(-1, *[1] * state["prior"].ndim)
         log_copies = log_potential_weight(state["regret"], state["magnitude"]) - 2.0 * np.log(born)
-        top = log_copies.max(axis=0)  # finite: the newest copy has regret 0
+        top = log_copies.max(axis=0)  # finite, since the newest copy has regret 0
         log_weights = top + np.log(np.exp(log_copies - top).sum(axis=0))
         return _softmax_or(np.log(state["prior"]) + log_weights, state["prior"])
 

@@ -1,4 +1,4 @@
-"""Adapt-ML-Prod: Prod with a rate for each expert that adapts to its own second moment."""
+"""Adapt-ML-Prod: Prod with a learning rate for each expert that adapts to its second moment."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ._base import ExpertAlgorithm, instantaneous_regret
 
 
 class AdaptMLProd(ExpertAlgorithm):
-    """Adapt-ML-Prod [1]_: parameter-free, second-order.
+    """Adapt-ML-Prod [1]_: parameter-free second-order regret, with a learning rate for each expert.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ class AdaptMLProd(ExpertAlgorithm):
 
     Notes
     -----
-    ``η(i) = min(1/2, sqrt(ln(1/prior(i)) / (1 + Σ r(i)²)))``; played is ``p ∝ η w``, and a round does
+    ``η(i) = min(1/2, sqrt(ln(1/prior(i)) / (1 + Σ r(i)²)))``. The weights are ``p ∝ η w``, and a round computes
     ``w ← (w (1 + η r))^(η'/η)`` where η' is the new rate. Regret against expert i is of order
     ``sqrt(ln(K) Σ r(i)²)``.
 
@@ -41,7 +41,7 @@ class AdaptMLProd(ExpertAlgorithm):
         self.prior = prior
 
     def _initial_state(self, prior: Floats, rate: Any = None, horizon: int | None = None) -> State:
-        # A certain prior (one expert) would make all rates zero; any positive complexity plays it as well.
+        # With one expert, ln(1/prior) = 0 would make the rate zero; any positive number gives the same weights.
         complexity = np.maximum(-np.log(prior), 1e-3)
         return {"log_weight": np.log(prior), "complexity": complexity, "second_moment": np.zeros_like(prior)}
 

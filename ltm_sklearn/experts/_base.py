@@ -1,4 +1,4 @@
-"""What every expert algorithm is: parameters, a state, and three methods that say how the state moves."""
+"""Base class of the expert algorithms: parameters, a state, and three methods that define how the state changes."""
 
 from __future__ import annotations
 
@@ -20,45 +20,48 @@ ROUNDING_OF_MIXTURE = 1e-14
 
 
 def instantaneous_regret(weights: Floats, losses: Floats) -> Floats:
-    """``r = p·ℓ - ℓ``; what is only rounding in ``p·ℓ`` counts as a tie, or scale-free rules would act on it."""
+    """Return the instantaneous regret ``r = p·ℓ - ℓ``, with rounding errors set to zero.
+
+    Scale-free rules would otherwise act on rounding errors where all losses are equal.
+    """
     regret = (weights * losses).sum(axis=-1, keepdims=True) - losses
     return np.where(np.abs(regret) < ROUNDING_OF_MIXTURE, 0.0, regret)
 
 
 def over_experts(value: Any, like: Floats) -> Floats:
-    """A value of the whole pool, or one per expert, made to broadcast against per-expert arrays."""
+    """Return a value of each copy, or of each expert, in a shape that broadcasts against per-expert arrays."""
     value = np.asarray(value, dtype=np.float64)
     return value if value.ndim >= like.ndim else value[..., np.newaxis]
 
 
 class ExpertAlgorithm(BaseEstimator, ABC):
-    """Base class of all expert algorithms, and the protocol for one's own.
+    """Base class of all expert algorithms, and the protocol for new ones.
 
-    A subclass defines ``__init__`` with its parameters, as any scikit-learn estimator, ``prior`` among them,
-    and three methods that neither keep nor change anything:
+    A subclass defines ``__init__`` with its parameters, one of them ``prior``, as any scikit-learn estimator does, and
+    three methods without side effects:
 
     ``_initial_state(prior, rate, horizon)``
-        The state before the first round, a dictionary. ``prior`` has shape ``(..., K)``: the last axis is the
-        experts, the axes before it are independent copies of the algorithm that run side by side (the reductions
-        use them). ``rate`` is None, or a learning rate that takes precedence over the algorithm's own: one for
-        each copy, shape ``prior.shape[:-1]``, or one for each expert, shape ``prior.shape``. ``horizon`` is None,
-        or the number of rounds to come. Both may be ignored.
+        Return the state before the first round, a dictionary. ``prior`` has shape ``(..., K)``. The last axis holds
+        the experts; the axes before it hold independent copies of the algorithm, which the reductions use. ``rate``
+        is None, or a learning rate that takes precedence over the algorithm's own: one for each copy, shape
+        ``prior.shape[:-1]``, or one for each expert, shape ``prior.shape``. ``horizon`` is None, or the number of
+        rounds. Both may be ignored.
     ``_distribution(state)``
-        The weights to play now, shape ``(..., K)``, summing to one over the last axis.
+        Return the weights of the coming round, shape ``(..., K)``, with sum one over the last axis.
     ``_next_state(state, weights, losses)``
-        The state after a round in which ``weights`` were played and ``losses`` were seen, with ``|losses| <= 1``.
+        Return the state after a round with these weights and losses; ``|losses| <= 1``.
 
-    Arrays in the state with at least as many axes as ``prior`` have the experts on their last axis; everything else
-    belongs to the pool as a whole. An entry named ``prior`` or ``log_prior`` is scaled when the pool changes, so that
-    the priors sum to one. ``state["rounds"]``, the number of rounds learned, is kept for you. With that, sleeping
-    experts, ``run``, adding and dropping experts, pickling and use inside the reductions all work.
+    Arrays in the state with at least as many axes as ``prior`` have the experts on their last axis. All other entries
+    belong to the algorithm as a whole. An entry named ``prior`` or ``log_prior`` is rescaled when experts join or
+    leave, so that the prior sums to one. The base class maintains ``state["rounds"]``, the number of rounds learned. It
+    also provides sleeping experts, ``run``, adding and dropping experts, pickling and use inside the reductions.
 
     Notes
     -----
-    **Sleeping experts.** With confidences ``a`` (``awake``; a NaN loss is ``a = 0``), ``p ∝ a·w`` is played and the
-    algorithm learns from ``a(i) ℓ(i) + (1 - a(i)) p·ℓ``: an expert that sleeps is charged what the mixture lost. The
-    instantaneous regret against expert ``i`` is then exactly ``a(i) (p·ℓ - ℓ(i))``, so every regret bound holds for
-    the confidence-rated regret. A round in which all sleep changes nothing and is not counted.
+    **Sleeping experts.** With confidences ``a`` (``awake``; a NaN loss means ``a = 0``) the weights are ``p ∝ a·w``,
+    and the algorithm learns from ``a(i) ℓ(i) + (1 - a(i)) p·ℓ``: the loss of a sleeping expert is the loss of the
+    mixture. The instantaneous regret against expert ``i`` is then exactly ``a(i) (p·ℓ - ℓ(i))``, so every regret bound
+    holds for the confidence-rated regret. A round in which all experts sleep changes nothing and is not counted.
     """
 
     prior: ArrayLike | None
@@ -78,44 +81,44 @@ class ExpertAlgorithm(BaseEstimator, ABC):
     def _next_state(self, state: State, weights: Floats, losses: Floats) -> State: ...
 
     def _check_parameters(self) -> None:
-        """Raise a ValueError that names a parameter outside its domain."""
+        """Raise a ValueError that names the parameter if one lies outside its domain."""
 
     def _has_own_second_order(self) -> bool:
-        """Whether the second-order term of the bound is the comparator's own, not a mean over the weights.
+        """Return whether the second-order term of the bound is the comparator's own, not a mean over the weights.
 
-        Such rules take losses beyond [-1, 1] at the rate that a reduction states: rate·|loss| stays below 0.68, but for
-        a corner of Algorithm 2 that its bias pays for (see the theory page).
+        Such rules may be fed losses beyond [-1, 1] at the rates of a reduction: rate·|loss| stays below 0.68, except
+        for a corner case of Algorithm 2 that its bias compensates (see the theory page).
         """
         return False
 
     def _issued_view(self, state: State) -> Floats:
-        """What a round must know of the state it was issued with, besides the weights, if it is learned later."""
+        """Return what a delayed update needs of the state at prediction time, besides the weights."""
         return np.empty(0)
 
     def _widened_view(self, view: Floats, n_experts: int) -> Floats:
-        """Such a view when an expert has joined so many."""
+        """Return the stored part of the state (``view``) after an expert has joined ``n_experts`` others."""
         return view
 
     def _late_state(self, state: State, weights: Floats, view: Floats, losses: Floats) -> State:
-        """The state after a round that was issued with these weights some rounds ago."""
+        """Return the state after a delayed round whose predictions were made with these weights."""
         return self._next_state(state, weights, losses)
 
-    # What the protocol gives ---------------------------------------------------------------------------------------
+    # Public methods ------------------------------------------------------------------------------------------------
 
     @property
     def n_rounds_(self) -> int:
-        """Rounds learned so far."""
+        """Number of rounds learned so far."""
         return int(self.state_["rounds"]) if self._has_started() else 0
 
     def weights(self, n_experts: int | None = None, awake: ArrayLike | None = None) -> Floats:
-        """The distribution to play now.
+        """Return the weights of the experts for the coming round.
 
         Parameters
         ----------
         n_experts : int, optional
             Number of experts; needed before the first round only.
         awake : array-like of shape (n_experts,), optional
-            Confidences in [0, 1]; 0 is asleep. None: all awake.
+            Confidences in [0, 1]; 0 means asleep. None: all experts are awake.
 
         Returns
         -------
@@ -141,14 +144,14 @@ class ExpertAlgorithm(BaseEstimator, ABC):
         return played if confidence is None else restrict(played, confidence[0])
 
     def update(self, losses: ArrayLike, awake: ArrayLike | None = None) -> Self:
-        """Learn one round.
+        """Update the weights with the losses of one round.
 
         Parameters
         ----------
         losses : array-like of shape (n_experts,)
-            Losses in [0, 1]; NaN: the expert was asleep.
+            Losses in [0, 1]; NaN means that the expert was asleep.
         awake : array-like of shape (n_experts,), optional
-            Confidences in [0, 1] with which the experts took part.
+            Confidences of the experts in this round, in [0, 1].
 
         Returns
         -------
@@ -161,19 +164,19 @@ class ExpertAlgorithm(BaseEstimator, ABC):
         return self
 
     def run(self, losses: ArrayLike, awake: ArrayLike | None = None) -> Floats:
-        """Learn many rounds, going on from the current state.
+        """Update the weights with the losses of many rounds, starting from the current state.
 
         Parameters
         ----------
         losses : array-like of shape (n_rounds, n_experts)
-            Losses in [0, 1]; NaN: the expert was asleep in that round.
+            Losses in [0, 1]; NaN means that the expert was asleep in that round.
         awake : array-like of shape (n_rounds, n_experts), optional
             Confidences in [0, 1].
 
         Returns
         -------
         ndarray of shape (n_rounds, n_experts)
-            Row t is what was played in round t, before its losses were seen.
+            Row t has the weights of round t, which were used before its losses were seen.
         """
         if not self._has_started():
             self._check_parameters()
@@ -184,7 +187,7 @@ class ExpertAlgorithm(BaseEstimator, ABC):
         return self._play_rounds(losses, confidence)
 
     def _update_late(self, losses: ArrayLike, awake: ArrayLike | None, weights: Floats, view: Floats) -> None:
-        """Learn a round that was issued some rounds ago: regrets are those of what was played then."""
+        """Update with a delayed round; its regrets refer to the weights that were in force at prediction time."""
         row = as_floats(losses, "losses")[np.newaxis]
         confidences = None if awake is None else as_floats(awake, "awake")[np.newaxis]
         row, confidence = check_rounds(row, confidences, self.n_experts_, self.n_rounds_)
@@ -196,51 +199,52 @@ class ExpertAlgorithm(BaseEstimator, ABC):
         self.state_ = {**self._late_state(state, weights, view, fed), "rounds": state["rounds"] + 1}
 
     def add_expert(self, prior: float | None = None) -> int:
-        """Let a new expert join, with a share of the prior.
+        """Add a new expert with a share of the prior.
 
-        Where a rule is built on regrets, the newcomer's is zero, as if it had slept so far. The rules that share weight
-        (FixedShare, ShareTheta, MixingPastPosteriors, LongTermMemory) give it its share of what they hand out now.
+        In rules that are based on regrets, the regret of the new expert is zero, as if it had slept until now. In rules
+        that share weight (FixedShare, ShareTheta, MixingPastPosteriors, LongTermMemory) it gets its share of the
+        current weights.
 
         Parameters
         ----------
         prior : float, optional
-            Its share of the prior, in (0, 1); the others' shares shrink to ``1 - prior`` together.
-            None: ``1 / n_experts`` with the new one counted.
+            Prior probability of the new expert, in (0, 1); those of the others are multiplied by ``1 - prior``.
+            None: ``1 / n_experts``, counting the new expert.
 
         Returns
         -------
         int
-            The new expert's index, the last.
+            Index of the new expert, the last one.
         """
         self._check_started("add_expert")
         share = 1.0 / (self.n_experts_ + 1) if prior is None else prior
         check_number("prior", share, 0.0, 1.0, low_open=True, high_open=True)
         check_prior(np.append(self.prior_ * (1.0 - share), share), self.n_experts_ + 1)
-        newcomer = np.array([share / (1.0 - share)])  # in units in which the others' sum to one
+        newcomer = np.array([share / (1.0 - share)])  # relative to the others, which sum to one
         state = self._with_newcomer(self.state_, self._newcomer_state(self.state_, newcomer))
         self._change_pool(state, np.concatenate([self.prior_, newcomer]))
         return self.n_experts_ - 1
 
     def drop_expert(self, index: int) -> None:
-        """Remove an expert; those behind it move up by one."""
+        """Remove an expert; the indices of the experts after it decrease by one."""
         self._check_started("drop_expert")
         if isinstance(index, bool) or not isinstance(index, int | np.integer):
-            raise ValueError(f"there is no expert {index!r}: experts have whole numbers")
+            raise ValueError(f"there is no expert {index!r}: an index is an integer")
         if not -self.n_experts_ <= index < self.n_experts_:
-            raise ValueError(f"there is no expert {index}: there are {self.n_experts_}")
+            raise ValueError(f"there is no expert {index}: there are {self.n_experts_} experts")
         if self.n_experts_ == 1:
             raise ValueError("the last expert cannot be dropped")
         index = int(index) % self.n_experts_
         self._change_pool(self._without(self.state_, index), np.delete(self.prior_, index))
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters, as in any scikit-learn estimator, but not in the middle of a run."""
+        """Set parameters as in any scikit-learn estimator; after the first round they cannot change."""
         if params and self._has_started():
             raise ValueError("parameters cannot change in the middle of a run: sklearn.base.clone gives a fresh copy")
         super().set_params(**params)
         return self
 
-    # Inside -----------------------------------------------------------------------------------------------------
+    # Implementation ---------------------------------------------------------------------------------------------
 
     def _has_started(self) -> bool:
         return hasattr(self, "n_experts_")
@@ -253,13 +257,16 @@ class ExpertAlgorithm(BaseEstimator, ABC):
         self.n_experts_ = int(n_experts)
 
     def _change_pool(self, state: State, prior: Floats) -> None:
-        """Take on a pool whose priors do not sum to one, scaled so that they do: pools may change for ever."""
+        """Set the state of a changed pool, with the prior rescaled to sum to one.
+
+        Without rescaling, an endless series of joining and leaving experts would overflow.
+        """
         self.state_ = self._with_scaled_prior(state, 1.0 / float(prior.sum()))
         self.prior_ = prior / prior.sum()
         self.n_experts_ = len(prior)
 
     def _with_scaled_prior(self, state: State, factor: float) -> State:
-        """The same state in other units of the prior: what is played is the same for all of them."""
+        """Return the state with the prior multiplied by a factor, which does not change the weights."""
         after = dict(state)
         if "prior" in after:
             after["prior"] = factor * after["prior"]
@@ -278,11 +285,11 @@ class ExpertAlgorithm(BaseEstimator, ABC):
         return {**self._next_state(state, weights, losses), "rounds": state["rounds"] + 1}
 
     def _newcomer_state(self, state: State, prior: Floats, rate: Any = None) -> State:
-        """What joins the state with experts of this prior, in units in which the present ones' sum to one."""
+        """Return the state of new experts; ``prior`` is relative to that of the present experts, which sums to one."""
         return self._start(prior, rate, self._horizon())
 
     def _check_horizon(self, n_rounds: int) -> None:
-        """That many more rounds must not exceed it."""
+        """Raise a ValueError if so many more rounds would exceed the horizon."""
         horizon = self._horizon()
         if horizon is not None and self.n_rounds_ + n_rounds > horizon:
             raise ValueError(f"round {horizon} would exceed the horizon of {horizon} rounds (counted from 0)")
@@ -291,7 +298,7 @@ class ExpertAlgorithm(BaseEstimator, ABC):
         return getattr(self, "horizon", None)
 
     def _fed_losses(self, played: Floats, losses: Floats, confidence: Floats | None) -> Floats:
-        """What is learned from: each expert's loss, or the mixture's as far as the expert slept."""
+        """Return the losses to learn from: those of sleeping experts are replaced by that of the mixture."""
         if confidence is None:
             return losses
         mixture = played @ losses
@@ -301,7 +308,7 @@ class ExpertAlgorithm(BaseEstimator, ABC):
         return self._distribution(self.state_)
 
     def _kernel(self) -> Any:
-        """The compiled kernel, or None if a subclass from elsewhere has changed the rule that it knows."""
+        """Return the compiled kernel, or None if a subclass outside this package may have changed the update rule."""
         return None if rule_is_changed(self, ExpertAlgorithm, __package__) else kernel
 
     def _play_rounds(self, losses: Floats, confidence: Floats | None) -> Floats:
@@ -313,7 +320,7 @@ class ExpertAlgorithm(BaseEstimator, ABC):
             played[t] = own if awake is None else restrict(own, awake)
             if awake is None or awake.any():
                 state = self._step(state, own, self._fed_losses(played[t], loss, awake))
-        self.state_ = state  # only now: an interrupted run leaves the state as it was
+        self.state_ = state  # set only at the end, so that an interrupted run does not change the state
         return played
 
     def _with_newcomer(self, state: State, newcomer: State) -> State:
@@ -324,7 +331,7 @@ class ExpertAlgorithm(BaseEstimator, ABC):
 
 
 def rule_is_changed(algorithm: Any, base: type, package: str | None) -> bool:
-    """Whether a subclass from outside a package has private names of its own, and so perhaps another rule."""
+    """Return whether a subclass outside the package defines private names, and so perhaps another update rule."""
     foreign = (cls for cls in type(algorithm).__mro__ if issubclass(cls, base))
     foreign = (cls for cls in foreign if not cls.__module__.startswith(f"{package}."))
     names = (name for cls in foreign for name in vars(cls) if name != "_abc_impl")
@@ -336,7 +343,7 @@ def _expert_axis(value: Floats) -> int | None:
 
 
 def join(state: State, newcomer: State, axis_of: Callable[[Floats], int | None]) -> State:
-    """Append a newcomer's entries to every array that has an axis of experts."""
+    """Append the entries of new experts to every array of the state that has an axis of experts."""
 
     def joined(value: Any, entry: Any) -> Any:
         axis = axis_of(value) if isinstance(value, np.ndarray) else None
@@ -350,7 +357,7 @@ def join(state: State, newcomer: State, axis_of: Callable[[Floats], int | None])
 
 
 def leave(state: State, index: int | slice, axis_of: Callable[[Floats], int | None]) -> State:
-    """Delete entries from every array that has an axis of experts."""
+    """Delete the entries of some experts from every array of the state that has an axis of experts."""
 
     def left(value: Any) -> Any:
         axis = axis_of(value) if isinstance(value, np.ndarray) else None
@@ -360,10 +367,10 @@ def leave(state: State, index: int | slice, axis_of: Callable[[Floats], int | No
 
 
 def check_plugin(name: str, algorithm: Any, *, owned: tuple[str, ...]) -> None:
-    """What is plugged into another algorithm follows the protocol, and leaves to its owner what the owner sets."""
+    """Raise a ValueError if a plug-in is no expert algorithm, or sets a parameter that its owner sets."""
     if not isinstance(algorithm, ExpertAlgorithm):
         raise ValueError(f"{name}={algorithm!r} must be an instance of a subclass of ExpertAlgorithm")
     for parameter in owned:
         if getattr(algorithm, parameter, None) is not None:
-            raise ValueError(f"{name}={algorithm!r}: leave its {parameter} None, here it is set from outside")
+            raise ValueError(f"{name}={algorithm!r}: leave its {parameter} None; the outer algorithm sets it")
     algorithm._check_parameters()

@@ -1,4 +1,4 @@
-"""Bernstein online aggregation."""
+"""Bernstein online aggregation (BOA) with the adaptive learning rates of the R package opera."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CURVATURE = 2.2
 
 
 class BOA(ExpertAlgorithm):
-    """Bernstein online aggregation [1]_ with the adaptive rates of opera 1.2.2, a forecasters' favourite.
+    """Bernstein online aggregation [1]_ with the adaptive learning rates of the R package opera 1.2.2.
 
     Parameters
     ----------
@@ -26,8 +26,8 @@ class BOA(ExpertAlgorithm):
     Notes
     -----
     ``Q += 2.2 r²``, ``η = 1/sqrt(Q)``, ``G += r - η r²``, ``p ∝ prior · η · exp(η G)``. An expert whose regret
-    has always been exactly zero (asleep, or tied with the mixture) has no rate of its own and takes the largest of
-    the others'. The rule is free of the losses' scale.
+    has always been exactly zero (asleep, or equal to the mixture) has no rate of its own and uses the largest rate of
+    the others. Multiplying all losses by a constant does not change the weights.
 
     References
     ----------
@@ -53,8 +53,8 @@ class BOA(ExpertAlgorithm):
     def _rate(self, state: State) -> Floats:
         seen = state["second_moment"] > 0.0
         rate = np.where(seen, 1.0 / np.sqrt(np.where(seen, state["second_moment"], 1.0)), 0.0)
-        hottest = rate.max(axis=-1, keepdims=True)
-        return np.where(seen, rate, np.where(hottest > 0.0, hottest, 1.0))
+        largest = rate.max(axis=-1, keepdims=True)
+        return np.where(seen, rate, np.where(largest > 0.0, largest, 1.0))
 
     def _distribution(self, state: State) -> Floats:
         rate = self._rate(state)

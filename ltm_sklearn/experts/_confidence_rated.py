@@ -1,4 +1,4 @@
-"""The confidence-rated (sleeping) expert problem, reduced to the plain one as in the paper's Section 2."""
+"""Reduction of the confidence-rated (sleeping) expert problem to the plain one, Section 2 of the paper."""
 
 from __future__ import annotations
 
@@ -12,18 +12,19 @@ from ._base import ExpertAlgorithm, check_plugin
 
 
 class ConfidenceRated(ExpertAlgorithm):
-    """The reduction of confidence-rated experts to plain ones, for any algorithm that follows the protocol.
+    """Reduction from confidence-rated experts to plain experts (Section 2 of the paper), for any expert algorithm.
 
-    With confidences ``z`` (``awake``), ``p ∝ z·w`` is played, where ``w`` is the algorithm's own distribution, and the
-    algorithm is fed ``c(i) = -z(i) r(i)`` with ``r = p·ℓ - ℓ``; then ``w·c = 0``.
+    With confidences ``z`` (``awake``) the weights are ``p ∝ z·w``, where ``w`` is the algorithm's own distribution, and
+    the algorithm is fed ``c(i) = -z(i) r(i)`` with ``r = p·ℓ - ℓ``. Then ``w·c = 0``.
+    :func:`ltm_sklearn.experts.reference.confidence_rated` is this reduction in a few lines.
 
-    All algorithms here know confidences by themselves; they learn from ``c + p·ℓ``, which stays a loss in [0, 1] and
-    has the same regrets. This class is the paper's form of it, on which the other two reductions rest.
+    All algorithms of this package support confidences without this class; they learn from ``c + p·ℓ``, which is a loss
+    in [0, 1] and has the same regrets. This class is the form in the paper, on which Algorithms 1 and 2 are based.
 
     Parameters
     ----------
     algorithm : ExpertAlgorithm, optional
-        Algorithm with static regret. None: ``AdaNormalHedge()``.
+        Algorithm with a static regret bound. None: ``AdaNormalHedge()``.
     prior : array-like of shape (n_experts,), optional
         Prior over the experts. None: uniform.
 

@@ -1,9 +1,9 @@
-"""Hedge and Prod: weights that are exponential in a gain, with a rate that may fall over time.
+"""Hedge and Prod: weights that are exponential in a gain, with a learning rate that may fall over time.
 
-All of them play ``p(i) ∝ prior(i) · rate(i) · exp(rate(i) · gain(i))`` and differ in what a round adds to the gain.
-With one rate for all experts that never rises, ``(1/rate) ln Σ prior exp(rate · gain)`` does not grow when the rate
-falls (power means), so each bound of a fixed rate also holds with the last rate in its first term and each round's
-own rate in the second.
+The weights are ``p(i) ∝ prior(i) · rate(i) · exp(rate(i) · gain(i))``; the algorithms differ in the gain of a round.
+If all experts have the same rate and it never rises, ``(1/rate) ln Σ prior exp(rate · gain)`` does not grow when the
+rate falls (power means). So each bound for a fixed rate also holds for falling rates, with the last rate in its first
+term and the rate of each round in the second.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from .._param_checks import check_horizon, check_number, check_option
 from .._typing import Floats, State
 from ._base import ExpertAlgorithm, instantaneous_regret, over_experts
 
-#: ln of the smallest potential a Prod weight may fall to, so that no expert is ever lost to underflow.
+#: Logarithm of the lower limit of a Prod weight, so that no expert is lost to underflow.
 LOG_FLOOR = float(np.log(1e-290))
 
 
 class ExponentialWeights(ExpertAlgorithm):
-    """Exponential weights on a gain that subclasses define."""
+    """Base class of Hedge and Prod: exponential weights on a gain that subclasses define."""
 
     rate: Any
     horizon: int | None
@@ -35,11 +35,11 @@ class ExponentialWeights(ExpertAlgorithm):
         check_horizon(self.horizon)
 
     def _largest_rate(self) -> float:
-        """The bound holds for rates up to this."""
+        """Return the largest learning rate for which the bound holds."""
         return np.inf
 
     def _balanced_rate(self, log_experts: float, rounds: int) -> float:
-        """The rate that balances the bound's two terms after so many rounds."""
+        """Return the learning rate that balances the two terms of the bound after so many rounds."""
         return min(self._largest_rate(), float(np.sqrt(log_experts / rounds)))
 
     def _initial_state(self, prior: Floats, rate: Any = None, horizon: int | None = None) -> State:
@@ -56,7 +56,7 @@ class ExponentialWeights(ExpertAlgorithm):
         return super()._newcomer_state(state, prior, rate)
 
     def _rate(self, state: State) -> Floats:
-        """The rate of the coming round."""
+        """Return the learning rate of the coming round."""
         if state["rate"] is not None:
             return over_experts(state["rate"], state["gain"])
         log_experts = np.log(max(state["gain"].shape[-1], 2))
@@ -73,17 +73,17 @@ class ExponentialWeights(ExpertAlgorithm):
 
     @abstractmethod
     def _gain(self, weights: Floats, losses: Floats, rate: Floats) -> Floats:
-        """What one round adds to each expert's gain."""
+        """Return the gain of each expert in one round."""
 
 
 class Hedge(ExponentialWeights):
-    """Hedge, plain or in one of the paper's two second-order variants.
+    """Hedge (exponential weights), plain or in one of the paper's two second-order variants.
 
     Parameters
     ----------
     rate : float or array-like of shape (n_experts,), optional
         Learning rate η; one for each expert with ``variant=2``. None: falls with the rounds (or is set from
-        ``horizon``) so that the bound below is balanced.
+        ``horizon``) so that both terms of the bound below are equal.
     variant : {0, 1, 2}, default=0
         0: ``p ∝ exp(-η Σ ℓ)``. 1: ``p ∝ exp(-Σ (η ℓ + η² ℓ²))``. 2: ``p ∝ η exp(Σ (η r - η² r²))`` with the
         instantaneous regret ``r = p·ℓ - ℓ``.
@@ -95,8 +95,8 @@ class Hedge(ExponentialWeights):
     Notes
     -----
     Regret against expert i after T rounds, for losses in [0, 1], is at most ``ln(1/prior(i))/η +`` (0) ``η T/8``,
-    (1) ``η Σ ℓ(i)²``, (2) ``η Σ r(i)²``, with η = η(i) in variant 2. Variants 1 and 2 are Algorithms "Hedge Variant 1"
-    and "Hedge Variant 2" in the paper's appendix; rates up to 1/5.
+    (1) ``η Σ ℓ(i)²``, (2) ``η Σ r(i)²``, with η = η(i) in variant 2. Variants 1 and 2 are Algorithm 4 ("Hedge
+    Variant 1") and Algorithm 6 ("Hedge Variant 2") of the paper; rates up to 1/5.
 
     Examples
     --------
@@ -145,7 +145,7 @@ class Hedge(ExponentialWeights):
 
 
 class Prod(ExponentialWeights):
-    """Prod in its relative form: ``w(i) *= 1 + η r(i)`` with ``r = p·ℓ - ℓ`` [1]_.
+    """Prod [1]_: multiplicative weights ``w(i) *= 1 + η r(i)`` with the instantaneous regret ``r = p·ℓ - ℓ``.
 
     Parameters
     ----------

@@ -1,5 +1,5 @@
 # cython: language_level=3
-"""What other compiled modules may use."""
+"""Declarations of the kernel for other compiled modules."""
 
 
 cdef extern from "_rounds.h" nogil:

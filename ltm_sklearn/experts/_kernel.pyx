@@ -1,5 +1,5 @@
 # cython: language_level=3
-"""Compiled rounds. The NumPy code beside it is the definition; this is its fused fast path."""
+"""Compiled rounds of LongTermMemory and Share-θ; the NumPy code of the algorithms is the definition."""
 
 from libc.stdlib cimport calloc, free
 
@@ -26,7 +26,7 @@ cdef extern from "_rounds.h" nogil:
 
 
 cdef void load(double *rows, const double[:, ::1] values, Py_ssize_t stride) noexcept nogil:
-    """Copy a table into rows of ``stride`` doubles; the padding stays zero."""
+    """Copy a table into rows of ``stride`` doubles, padded with zeros."""
     cdef Py_ssize_t i, j
     for j in range(values.shape[0]):
         for i in range(values.shape[1]):
@@ -49,7 +49,7 @@ def as_rows(values):
 
 
 cdef class MemoryRounds:
-    """The state of a running LongTermMemory, and its rounds."""
+    """State of a running LongTermMemory, with compiled rounds."""
 
     def __cinit__(self, dict state, rates, tracker_rates, switching, double memory, sharpening_prior,
                   double potential_floor, double tracker_sharing, double belief_floor, double weight_floor,
@@ -73,7 +73,7 @@ cdef class MemoryRounds:
         m.weight_floor, m.sharpened_from = weight_floor, sharpened_from
         m.trackers_prior = state["tracker_prior"].sum()
 
-        # One block, handed out in parts.
+        # All arrays are parts of one block of memory.
         self.left = 8 * n + 2 * j * n + (b + 1) * n + (CELLS + 4) * b * n + 2 * j * g + 2 * g + 2 * CELLS * b + 2 * b
         self.left += j + CELLS
         self.block = self.next = <double *> calloc(self.left, sizeof(double))
@@ -109,7 +109,7 @@ cdef class MemoryRounds:
             raise AssertionError("the block is not what its parts need")
 
     cdef double *part(self, rows, Py_ssize_t stride, Py_ssize_t n_rows) except? NULL:
-        """The next ``n_rows`` rows of the block, filled with the given ones."""
+        """Return the next ``n_rows`` rows of the block, filled with the given values."""
         cdef double *at = self.next
         self.left -= stride * n_rows
         if self.left < 0:
@@ -127,7 +127,7 @@ cdef class MemoryRounds:
         return int(self.m.rounds)
 
     def state(self):
-        """The state as NumPy arrays, as the NumPy code has it."""
+        """Return the state as the dictionary of arrays that the NumPy code uses."""
         cdef ltm_memory *m = &self.m
         cdef Py_ssize_t n = m.stride
         k, rates, bundles, trackers = m.n_experts, m.n_rates, m.n_bundles, m.n_trackers
@@ -149,7 +149,7 @@ cdef class MemoryRounds:
         }
 
     def weights(self):
-        """What is played next."""
+        """Return the weights of the coming round."""
         cdef Py_ssize_t i
         played = np.empty(self.m.n_experts)
         cdef double[::1] row = played
@@ -158,7 +158,7 @@ cdef class MemoryRounds:
         return played
 
     def run(self, const double[:, ::1] losses, const double[:, ::1] awake=None):
-        """Learn rounds that have been checked; returns what would be played in each if all were awake."""
+        """Learn validated rounds; return the weights of each round as if all experts were awake."""
         cdef Py_ssize_t n_rounds = losses.shape[0]
         played = np.empty((n_rounds, self.m.n_experts))
         cdef double[:, ::1] out = played
@@ -169,7 +169,7 @@ cdef class MemoryRounds:
         return played
 
     def update(self, losses):
-        """Learn one round if it is a plain one, all awake and all losses in [0, 1]; otherwise do nothing, say False."""
+        """Learn one round if all experts are awake and all losses lie in [0, 1]; otherwise return False."""
         cdef const double[::1] row
         cdef Py_ssize_t i
         if type(losses) is not np.ndarray or losses.ndim != 1 or losses.dtype != np.float64:
@@ -186,16 +186,16 @@ cdef class MemoryRounds:
         return True
 
     cdef void learn(self, const double *losses, const double *awake) noexcept nogil:
-        """Learn one round whose losses are in [0, 1]; ``awake`` is NULL if all are."""
+        """Learn one round with losses in [0, 1]; ``awake`` is NULL if all experts are awake."""
         ltm_run(&self.m, losses, awake, NULL, 1, self.avx2)
 
     cdef void learn_late(self, const double *played, const double *trackers, const double *losses,
                          const double *awake) noexcept nogil:
-        """Learn one round that was issued some rounds ago, with these weights of models and trackers."""
+        """Learn a delayed round; the weights are those of models and trackers at prediction time."""
         ltm_late(&self.m, played, trackers, losses, awake)
 
     cdef void view(self, double *trackers) noexcept nogil:
-        """What the trackers play, (n_trackers, n_experts)."""
+        """Write the weights of the trackers to an array of shape (n_trackers, n_experts)."""
         cdef Py_ssize_t g, i, b = self.m.n_bundles, k = self.m.n_experts
         cdef double scale
         for g in range(self.m.n_trackers):
@@ -206,7 +206,7 @@ cdef class MemoryRounds:
 
 def share_rounds(const double[:, ::1] losses, const double[:, ::1] awake, weights, memory, double rate,
                  const double[::1] switching, const double[::1] memory_rates, double weight_floor, avx2=None):
-    """Rounds of Share-θ; returns what would be played if all were awake, then weights, memory and rounds learned."""
+    """Run rounds of Share-θ; return weights as if all were awake, final weights, memory and number of rounds learned."""
     cdef sharing s
     cdef Py_ssize_t n, learned, n_rounds = losses.shape[0]
     cdef bint wide = HAS_AVX2 if avx2 is None else avx2
@@ -229,5 +229,5 @@ def share_rounds(const double[:, ::1] losses, const double[:, ::1] awake, weight
 
 
 def has_avx2():
-    """Whether this processor runs the AVX2 version of the loops."""
+    """Return whether this processor runs the AVX2 version of the loops."""
     return bool(HAS_AVX2)

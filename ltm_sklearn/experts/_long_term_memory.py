@@ -1,4 +1,17 @@
-"""The default algorithm: Algorithm 2 with tight constants over the models and a set of trackers, anytime."""
+"""LongTermMemory, the default algorithm: the paper's Algorithm 2 over K models and a set of trackers.
+
+``LongTermMemoryClassifier.partial_fit`` takes its K models as experts. The losses of the models in a round, averaged
+over its rows, are one loss vector. This module turns the loss vectors into weights with Algorithm 2. The function
+``best_of_both_worlds`` in ``reference.py`` is Algorithm 2 exactly as the paper prints it; read it first. The class here
+differs in the following:
+
+- Losses lie in [0, 1]. The learning rates are 0.45/4^j, the bias is η|r| instead of 5η|r|, and both sub-algorithms
+  multiply weights by ``1 + η·(...)`` (Prod) instead of an exponential. The constants of the bound are smaller.
+- A few trackers (``_trackers.py``) are additional experts, so the bound has the number of models and trackers in place
+  of K. The weight of a tracker is distributed over the models.
+- No horizon is needed: the switching share in round t is 1/(t + 2).
+- Compiled code runs the rounds where it is available.
+"""
 
 from __future__ import annotations
 
@@ -29,15 +42,15 @@ from ._trackers import RATES as TRACKER_RATES
 
 #: Learning rates η_j of Algorithm 2; each pair (expert, rate) is a cell.
 RATES = 0.45 / 4.0 ** np.arange(5)
-#: Share of the prior that the models have together; the trackers have the rest.
+#: Prior probability of all models together; the trackers have the rest.
 MODELS_SHARE = 0.1
-#: No cell's potential falls below this part of its prior.
+#: Lower limit of a cell's potential, as a fraction of its prior.
 POTENTIAL_FLOOR = 1e-9
 
-#: Share of the trackers' potential that is spread by their prior after each round, so that it can move on.
+#: Fraction of the trackers' potential that is redistributed by their prior after each round (Fixed Share).
 TRACKER_SHARING = 1e-5
 
-#: What the kernel must know besides the rates.
+#: Constants that are passed to the compiled kernel besides the rates.
 KERNEL_CONSTANTS = (
     SWITCHING,
     MEMORY,
@@ -53,30 +66,33 @@ _PER_MODEL = ("prior", "potential", "confidence", "tracked", "remembered")
 
 
 class LongTermMemory(ExpertAlgorithm):
-    """The default: finds again at once what was good before. No parameters, no horizon.
+    """Default expert algorithm: weights that return quickly to experts that were good before.
 
-    Algorithm 2 of the paper (:class:`BestOfBothWorlds`) with tight constants, run over the K models and a few
-    *trackers*, small memory algorithms that follow the best model at different paces (see the theory page).
+    It needs no parameters and no horizon. It is Algorithm 2 of the paper (:class:`BestOfBothWorlds`) with tight
+    constants, run over the K models and a few *trackers*. A tracker is a Share-θ algorithm that follows the best model
+    at one learning rate (see the theory page). :func:`ltm_sklearn.experts.reference.best_of_both_worlds` is Algorithm 2
+    as printed.
 
     Parameters
     ----------
     horizon : int, optional
-        Number of rounds, if known; the confidences' switching share is then 1/horizon throughout.
+        Number of rounds, if known; the switching share of the confidences is then 1/horizon in all rounds.
     prior : array-like of shape (n_experts,), optional
         Prior over the experts. None: uniform.
 
     Notes
     -----
-    With ``r(e) = p·ℓ - ℓ(e)`` for models and trackers alike, a round does, for each of five rates η,
+    With the instantaneous regret ``r(e) = p·ℓ - ℓ(e)`` of a model or tracker e, a round computes for each of five
+    learning rates η
 
-    - potential: ``W ← W (1 + η z r)``, and ``p(e) ∝ Σ_η η W z``; what the trackers get is spread over the models by
-      their weights;
-    - confidence of a model: ``g = r - η|r|``, ``a = z (1 + η g)``, ``z ← (1-γ) a/(a + 1 - z) + γ/2`` with
-      ``γ = 1/(t + 2)``. A tracker switches by itself; its confidence is 1.
+    - the potential ``W ← W (1 + η z r)``, and from it the weights ``p(e) ∝ Σ_η η W z``; the weight of a tracker is
+      distributed over the models as the tracker weights them;
+    - the confidence of a model: ``g = r - η|r|``, ``a = z (1 + η g)``, ``z ← (1-γ) a/(a + 1 - z) + γ/2`` with
+      ``γ = 1/(t + 2)``. The confidence of a tracker is always 1.
 
-    Against any sequence of models, and for each model i in it and any of the rates η, the regret in the rounds
-    ``i_t = i`` is at most ``[ln((1 + 1e-9 T)/prior(i, η)) + c(i)]/η + η Σ (|r| + g²)``, where ``c(i)`` is ln(2) plus
-    ln(2/γ) for each time the sequence comes to i or leaves it, and about ln(T)/2 for the other rounds.
+    For any sequence of models ``i_t``, any model i in it and any of the rates η, the regret in the rounds with
+    ``i_t = i`` is at most ``[ln((1 + 1e-9 T)/prior(i, η)) + c(i)]/η + η Σ (|r| + g²)``, where ``c(i)`` is ln(2), plus
+    ln(2/γ) for each switch to i or away from i, plus about ln(T)/2 for the other rounds.
 
     Examples
     --------
@@ -86,7 +102,7 @@ class LongTermMemory(ExpertAlgorithm):
     >>> algorithm = LongTermMemory()
     >>> for phase in [a_is_good, b_is_good, a_is_good, b_is_good]:
     ...     played = algorithm.run(phase)
-    ...     print(f"{(played * phase).sum():.2f}")  # what the phase cost
+    ...     print(f"{(played * phase).sum():.2f}")  # loss of the mixture in this phase
     0.88
     4.05
     1.92
@@ -97,7 +113,7 @@ class LongTermMemory(ExpertAlgorithm):
         self.horizon = horizon
         self.prior = prior
 
-    # The trackers' rates; tests take them away to compare with BestOfBothWorlds.
+    # Learning rates of the trackers; with an empty array, Algorithm 2 runs over the models alone.
     _tracker_rates = TRACKER_RATES
 
     def _check_parameters(self) -> None:
@@ -105,10 +121,10 @@ class LongTermMemory(ExpertAlgorithm):
 
     def _initial_state(self, prior: Floats, rate: Any = None, horizon: int | None = None) -> State:
         if prior.ndim != 1:
-            raise ValueError("LongTermMemory cannot be the switching algorithm of a reduction")
+            raise ValueError("LongTermMemory cannot be the switching algorithm of a reduction: use FixedShare")
         rate_prior = 0.5 ** np.arange(len(RATES))
         n_bundles = len(self._tracker_rates)
-        bundle_prior = np.tile(TRACKER_PRIOR[:n_bundles] / 2.0, 2)  # half on mixtures, half on sharpened ones
+        bundle_prior = np.tile(TRACKER_PRIOR[:n_bundles] / 2.0, 2)  # half for mixtures, half for sharpened mixtures
         tracker_prior = (1.0 - self._models_share()) * np.outer(rate_prior / rate_prior.sum(), bundle_prior)
         return self._with_weights(
             {
@@ -121,7 +137,7 @@ class LongTermMemory(ExpertAlgorithm):
         )
 
     def _initial_models(self, prior: Floats) -> State:
-        """The models' own part of Algorithm 2 before the first round; their prior together is the prior's sum."""
+        """Return the initial potentials and confidences of models with this prior, which need not sum to one."""
         cell_prior = self._models_share() / len(RATES) * prior
         return {
             "prior": cell_prior,
@@ -133,8 +149,8 @@ class LongTermMemory(ExpertAlgorithm):
         return MODELS_SHARE if len(self._tracker_rates) else 1.0
 
     def _with_weights(self, state: State) -> State:
-        """Add what is played next, so that it is the same number before and after saving the state."""
-        models = RATES @ (state["potential"] * state["confidence"])
+        """Add the weights of the coming round to the state, so that saving and loading does not change a digit."""
+        models = RATES @ (state["potential"] * state["confidence"])  # Alg. 2, line 6: Σ_j z(i, j) w(i, j)
         trackers = RATES @ state["tracker_potential"]
         return {**state, "weights": normalise(models + trackers @ tracker_weights(state))}
 
@@ -143,7 +159,7 @@ class LongTermMemory(ExpertAlgorithm):
         return weights
 
     def _next_state(self, state: State, weights: Floats, losses: Floats) -> State:
-        return self._judged(state, weights, tracker_weights(state), losses)
+        return self._state_after_round(state, weights, tracker_weights(state), losses)
 
     def _issued_view(self, state: State) -> Floats:
         return tracker_weights(state).ravel()
@@ -152,19 +168,22 @@ class LongTermMemory(ExpertAlgorithm):
         return np.pad(view.reshape(-1, n_experts), ((0, 0), (0, 1))).ravel()
 
     def _late_state(self, state: State, weights: Floats, view: Floats, losses: Floats) -> State:
-        # Trackers are judged by what they played then: the hottest know the last round, but not the coming ones.
-        return self._judged(state, weights, view.reshape(-1, len(losses)), losses)
+        # The losses of trackers are those of the weights they had at prediction time. Trackers with large learning
+        # rates follow the last round closely and would look too good with their weights of today.
+        return self._state_after_round(state, weights, view.reshape(-1, len(losses)), losses)
 
-    def _judged(self, state: State, weights: Floats, of_trackers: Floats, losses: Floats) -> State:
-        """The state after a round in which these weights were played, and those by the trackers."""
+    def _state_after_round(self, state: State, weights: Floats, tracker_distributions: Floats, losses: Floats) -> State:
+        """Return the state after a round with these weights of the algorithm and of its trackers."""
         mixture = weights @ losses
-        regret = mixture - losses
-        tracker_regret = mixture - of_trackers @ losses
+        regret = mixture - losses  # Alg. 2, line 7: r = p·ℓ - ℓ
+        tracker_regret = mixture - tracker_distributions @ losses
         rates = RATES[:, np.newaxis]
         confidence = state["confidence"]
 
+        # Alg. 2, line 7: A is Prod, fed c = -z r
         potential = state["potential"] * (1.0 + rates * confidence * regret)
         tracker_potential = state["tracker_potential"] * (1.0 + rates * tracker_regret)
+        # Alg. 2, line 8: A_ij is Fixed Share in Prod form, fed (0, η|r| - r)
         awake = confidence * (1.0 + rates * (regret - rates * np.abs(regret)))
         spread = TRACKER_SHARING * tracker_potential.sum() / max(state["tracker_prior"].sum(), TINY)
         share = 1.0 / (state["horizon"] or state["rounds"] + 3)
@@ -179,7 +198,7 @@ class LongTermMemory(ExpertAlgorithm):
         )
 
     def _newcomer_state(self, state: State, prior: Floats, rate: Any = None) -> State:
-        # It has its prior's part of whatever the models share; a fresh state has all of it.
+        # initial_cells normalises the prior, so its weights are scaled to the new expert's share.
         cells = initial_cells(prior, len(self._tracker_rates))
         return {**self._initial_models(prior), **{name: prior.sum() * value for name, value in cells.items()}}
 
@@ -192,21 +211,21 @@ class LongTermMemory(ExpertAlgorithm):
         return self._with_models(state, models)
 
     def _with_scaled_prior(self, state: State, factor: float) -> State:
-        return state  # _with_models has scaled it
+        return state  # _with_models has scaled the prior
 
     def _with_models(self, state: State, models: State) -> State:
-        """Another pool of models, whose prior together is what it was, so that they stand to the trackers as before."""
+        """Return the state for another pool of models, scaled so that the prior of all models together is the same."""
         after = {**state, **models}
         scale = self._models_share() / len(RATES) / after["prior"].sum()
         after |= {name: scale * after[name] for name in ("prior", "potential")}
         after |= {name: normalise(after[name]) for name in ("tracked", "remembered")}
         return self._with_weights({**after, **mixtures(after, after["prior"])})
 
-    # The compiled rounds: while they run, the state lives in the kernel and is read back when asked for. ------------
+    # Compiled rounds: the kernel holds the state, and state_ reads it back. ------------------------------------------
 
     @property
     def state_(self) -> State:
-        """The state, a dictionary of arrays."""
+        """State of the algorithm, a dictionary of arrays."""
         if "_rounds" in self.__dict__:
             return self._rounds.state()
         return self._state
@@ -218,7 +237,7 @@ class LongTermMemory(ExpertAlgorithm):
 
     @property
     def n_rounds_(self) -> int:
-        """Rounds learned so far."""
+        """Number of rounds learned so far."""
         return self._rounds.rounds if "_rounds" in self.__dict__ else super().n_rounds_
 
     def __getstate__(self) -> dict[str, Any]:
@@ -228,7 +247,7 @@ class LongTermMemory(ExpertAlgorithm):
         return attributes
 
     def _compiled_rounds(self) -> Any:
-        """The kernel holding the state; None where there is no kernel."""
+        """Return the compiled object that holds the state, or None where no kernel is available."""
         if "_rounds" not in self.__dict__:
             kernel = self._kernel()
             if kernel is None:
@@ -255,12 +274,20 @@ class LongTermMemory(ExpertAlgorithm):
 
 
 class PatientMemory(LongTermMemory):
-    """With slow trackers only: for choices that a short run of luck should not decide."""
+    """LongTermMemory with slow trackers only, for choices that a few lucky rounds should not decide.
+
+    Its trackers have the two smallest learning rates, 1/16 and 1/4, so their weights change only after a long run of
+    lower losses. The ensembles use it to choose between following the best expert and blending several.
+    """
 
     _tracker_rates = TRACKER_RATES[:2]
 
 
 class SteadyMemory(LongTermMemory):
-    """With slow trackers and one of middling pace: for choices among mixtures, whose losses differ little."""
+    """LongTermMemory with the three slowest trackers, for choices between mixtures whose losses differ little.
+
+    Its trackers have learning rates 1/16, 1/4 and 1/2. It is the arbiter over the members of a combination of
+    forecasts; trackers with larger learning rates would follow noise in the small differences of the members' losses.
+    """
 
     _tracker_rates = TRACKER_RATES[:3]

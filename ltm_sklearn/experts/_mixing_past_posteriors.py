@@ -1,4 +1,4 @@
-"""Mixing Past Posteriors: what was a good weighting once is kept and mixed in again."""
+"""Mixing Past Posteriors: exponential weights that mix in the weights of earlier rounds."""
 
 from __future__ import annotations
 
@@ -20,23 +20,24 @@ _DECAY = np.exp(np.arange(np.log(12.0) + _STEP, np.log(1e-9) - 4.2, -_STEP))
 
 
 class MixingPastPosteriors(Sharing):
-    """Mixing Past Posteriors [1]_: tracks sequences that return to few experts.
+    """Mixing Past Posteriors [1]_: tracks sequences of best experts that return to a few of them.
 
     Parameters
     ----------
     rate : float, optional
         Learning rate η. None: falls with the rounds, or is set from ``horizon``. Not used with ``doubling``.
     switching : float, optional
-        Weight α given to the past in each round. None: ``1/horizon``, or ``1/(t + 2)``.
+        Weight α of the past in each round. None: ``1/horizon``, or ``1/(t + 2)``.
     past : {"uniform", "decaying"}, default="uniform"
         All past posteriors alike, or the one d rounds ago in proportion to 1/d (kept as geometric run_records, whose
         sum is within 2 % of 1/d up to a billion rounds).
     doubling : bool, default=False
-        The algorithm of the paper's appendix "A weaker best-of-both-worlds result": losses mapped to [-1, 1], rate
-        ``min(1/5, sqrt((S ln T + n ln K)/D))``, restart with D doubled whenever ``Σ p r²`` since the last
-        restart exceeds D. In the first round after a restart there is no past: the weights are uniform.
+        Run Algorithm 7 of the paper: losses mapped to [-1, 1], rate ``min(1/5, sqrt((S ln T + n ln K)/D))``, and a
+        restart with D doubled whenever ``Σ p r²`` since the last restart exceeds D. In the first round after a restart
+        there is no past, and the weights are uniform. The pseudocode line by line:
+        :func:`ltm_sklearn.experts.reference.mixing_past_posteriors`.
     n_segments, n_distinct : int, default=1
-        S and n in that rate.
+        Number S of segments and number n of distinct experts of the comparator; they set this rate.
     horizon : int, optional
         Number of rounds T, if known. With ``doubling`` and no horizon, T is the number of rounds so far.
     prior : array-like of shape (n_experts,), optional
@@ -86,7 +87,9 @@ class MixingPastPosteriors(Sharing):
         check_count("n_distinct", self.n_distinct, self.n_segments)
         check_flag("doubling", self.doubling)
         if self.doubling and (self.past != "uniform" or self.rate is not None):
-            raise ValueError("doubling=True sets its own rate and mixes the uniform past: leave rate and past alone")
+            raise ValueError(
+                "doubling=True sets its own rate and mixes the uniform past: leave rate=None and past='uniform'"
+            )
 
     def _initial_state(self, prior: Floats, rate: Any = None, horizon: int | None = None) -> State:
         state = {**super()._initial_state(prior, rate, horizon), "n_past": np.ones(prior.shape[:-1])}
@@ -99,7 +102,7 @@ class MixingPastPosteriors(Sharing):
         return state
 
     def _memory_rates(self, state: State, rounds: Floats) -> Floats | None:
-        """The mean of the past takes up the present with weight 1/(n + 1)."""
+        """Return 1/(t + 2), the rate at which a running mean over the past includes the newest posterior."""
         return 1.0 / (rounds + 2.0) if self.past == "uniform" and not self.doubling else None
 
     def _next_state(self, state: State, weights: Floats, losses: Floats) -> State:
@@ -120,16 +123,16 @@ class MixingPastPosteriors(Sharing):
         return self._restarted(after, spent) if self.doubling else after
 
     def _doubling_posterior(self, state: State, weights: Floats, losses: Floats) -> tuple[Floats, Floats]:
-        regret = 2.0 * instantaneous_regret(weights, losses)  # of the losses mapped to [-1, 1]
+        regret = 2.0 * instantaneous_regret(weights, losses)  # Alg. 7, line 5, with the losses mapped to [-1, 1]
         rounds = max(state["horizon"] or state["rounds"] + 1, 2)
         complexity = self.n_segments * np.log(rounds) + self.n_distinct * np.log(losses.shape[-1])
         rate = np.minimum(0.2, np.sqrt(complexity / state["budget"]))
         log_posterior = np.log(np.maximum(weights, WEIGHT_FLOOR)) + over_experts(rate, regret) * regret
-        return softmax(log_posterior), state["spent"] + (weights * regret**2).sum(axis=-1)
+        return softmax(log_posterior), state["spent"] + (weights * regret**2).sum(axis=-1)  # Alg. 7, line 6: V
 
     def _restarted(self, after: State, spent: Floats) -> State:
-        """Start again, with twice the budget, wherever it is spent."""
-        over, start = spent > after["budget"], normalise(after["prior"])
+        """Restart with twice the budget D where the sum V of ``p r²`` exceeds it."""
+        over, start = spent > after["budget"], normalise(after["prior"])  # Alg. 7, lines 7 and 8
         return {
             **after,
             "weights": np.where(over[..., np.newaxis], start, after["weights"]),

@@ -1,4 +1,4 @@
-"""Polynomially weighted averages with multiple learning rates."""
+"""ML-Poly: polynomially weighted averages with a learning rate for each expert."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ._base import ExpertAlgorithm, instantaneous_regret, over_experts
 
 
 class MLPoly(ExpertAlgorithm):
-    """ML-Poly [1]_ as in opera, whose default it is: weights proportional to positive regret.
+    """ML-Poly [1]_ as in the R package opera, whose default it is: weights proportional to positive regret.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ class MLPoly(ExpertAlgorithm):
     Notes
     -----
     ``R += r``, ``1/η += r² + (B' - B)`` with ``B`` the largest ``r²`` so far, ``p ∝ prior · η · max(R, 0)``;
-    the prior where no regret is positive. The rule is free of the losses' scale.
+    the prior if no regret is positive. Multiplying all losses by a constant does not change the weights.
 
     References
     ----------
@@ -49,7 +49,7 @@ class MLPoly(ExpertAlgorithm):
         }
 
     def _newcomer_state(self, state: State, prior: Floats, rate: Any = None) -> State:
-        # One that has slept has seen the largest regret grow.
+        # An expert that has slept until now would have this inverse rate: only the term B' - B has grown.
         newcomer = super()._newcomer_state(state, prior, rate)
         return {**newcomer, "inverse_rate": np.full_like(prior, state["largest"])}
 

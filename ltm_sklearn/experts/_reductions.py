@@ -1,10 +1,15 @@
-"""Algorithms 1 and 2 of the paper: long-term memory from static and switching regret.
+"""Algorithms 1 and 2 of the paper: reductions from long-term memory to static and switching regret.
 
-Each expert, or in Algorithm 2 each pair (i, j) of an expert and a learning rate, has a *confidence* ``z`` in [0, 1],
-learned by an algorithm of its own over the two actions "asleep" and "awake". A *static* algorithm over all of them
-gives ``w``; played is ``p(i) ∝ Σ_j z(i,j) w(i,j)``. The static algorithm is fed ``c = -z r``, the two-action ones
-``(0, bias - r)``, with ``r = p·ℓ - ℓ``. As each switching algorithm has two actions only, switching costs ln T, and
-ln K is paid once for each distinct expert: that is the memory.
+``reference.py`` has both algorithms exactly as the paper prints them, in a few lines each; read it first. The classes
+here compute the same weights for any pair of sub-algorithms, and also handle sleeping experts, experts that join or
+leave, priors and unknown horizons.
+
+Each expert has a *confidence* ``z`` in [0, 1], and in Algorithm 2 each pair of an expert and a learning rate has one.
+An expert algorithm over the two actions "asleep" and "awake" learns it (the *switching* algorithm). A *static*
+algorithm over all experts, or pairs, provides weights ``w``, and the reduction uses ``p(i) ∝ Σ_j z(i, j) w(i, j)``.
+With the instantaneous regret ``r = p·ℓ - ℓ`` the static algorithm is fed ``c = -z r``, and each switching algorithm
+``(0, bias - r)``. A switching algorithm has two actions only, so a switch costs ln T instead of ln(KT), and ln K is
+paid once for each distinct expert. This is what makes it cheap to return to an expert that was good before.
 """
 
 from __future__ import annotations
@@ -27,32 +32,35 @@ ASLEEP, AWAKE = 0, 1
 
 
 class LearnedConfidence(ExpertAlgorithm):
-    """What both algorithms share: cells (expert, rate), a static algorithm over them, a switching one in each."""
+    """Base class of both reductions: one static algorithm over all cells and one switching algorithm in each cell.
+
+    A cell is a pair of an expert and a learning rate; Algorithm 1 has one rate. Arrays of cells have shape (K, M).
+    """
 
     horizon: int | None
 
     @abstractmethod
     def _plugins(self) -> tuple[ExpertAlgorithm, ExpertAlgorithm]:
-        """The static and the switching algorithm."""
+        """Return the static and the switching algorithm."""
 
     @abstractmethod
     def _rates(self, n_experts: int, horizon: int | None) -> Floats:
-        """The learning rates, one for each copy of an expert."""
+        """Return the M learning rates of the cells of an expert."""
 
     @abstractmethod
     def _losses(self, regret: Floats, confidence: Floats, rates: Floats) -> tuple[Floats, Floats]:
-        """The losses of the static algorithm's cells and of being awake, shape (K, M)."""
+        """Return the losses of the static algorithm and those of action "awake", both of shape (K, M)."""
 
     @abstractmethod
     def _ranges(self) -> tuple[float, float]:
-        """Bounds on the absolute values of these losses; the algorithms get them divided by their bound."""
+        """Return bounds on the losses of the static and of the switching algorithms, by which they are divided."""
 
     def _plugin_rates(self, rates: Floats) -> tuple[Floats, Floats]:
-        """The rates told to the static and to the switching algorithm.
+        """Return the learning rates of the static and of the switching algorithm.
 
-        If both have second-order terms of their own, as those of the paper have, the rates make up for the division,
-        so that they act as if they had been fed the losses as they are. Otherwise the conditions of the theorems
-        hold for the divided losses only.
+        If the second-order terms of both are the comparator's own, as in the plug-ins that the paper prints, their
+        rates are multiplied by the ranges of the losses. This undoes the division of the losses by these ranges. For
+        other plug-ins the conditions of the theorems hold for the divided losses only.
         """
         static, switching = self._plugins()
         if static._has_own_second_order() and switching._has_own_second_order():
@@ -67,12 +75,12 @@ class LearnedConfidence(ExpertAlgorithm):
 
     def _initial_state(self, prior: Floats, rate: Any = None, horizon: int | None = None) -> State:
         if prior.ndim != 1:
-            raise ValueError(f"{type(self).__name__} cannot be the switching algorithm of a reduction")
+            raise ValueError(f"{type(self).__name__} cannot be the switching algorithm of a reduction: use FixedShare")
         rates = self._rates(prior.shape[-1], horizon)
         return {"rates": rates, "horizon": horizon, **self._cells(prior, rates, horizon)}
 
     def _cells(self, prior: Floats, rates: Floats, horizon: int | None) -> State:
-        """States of the plug-ins for some experts, the prior of each spread evenly over its rates."""
+        """Return initial states of both plug-ins; the prior of an expert is spread evenly over its rates."""
         static, switching = self._plugins()
         static_rates, switching_rates = self._plugin_rates(rates)
         shape = (len(prior), len(rates))
@@ -83,19 +91,20 @@ class LearnedConfidence(ExpertAlgorithm):
         }
 
     def _confidence(self, state: State) -> tuple[Floats, Floats]:
-        """Each two-action algorithm's distribution, and in it the probability of being awake, shape (K, M)."""
+        """Return the switching algorithms' distributions, (K, M, 2), and the confidences z, (K, M)."""
         distribution = self._plugins()[1]._distribution(state["switching"])
         return distribution, distribution[..., AWAKE]
 
     def _distribution(self, state: State) -> Floats:
-        confidence = self._confidence(state)[1]
-        cells = restrict(self._plugins()[0]._distribution(state["static"]), confidence.ravel())
+        confidence = self._confidence(state)[1]  # Alg. 2, line 5: z
+        own = self._plugins()[0]._distribution(state["static"])  # Alg. 2, line 4: w
+        cells = restrict(own, confidence.ravel())  # Alg. 2, line 6: p(i) ∝ Σ_j z(i, j) w(i, j)
         return cells.reshape(confidence.shape).sum(axis=-1)
 
     def _next_state(self, state: State, weights: Floats, losses: Floats) -> State:
         static, switching = self._plugins()
         distribution, confidence = self._confidence(state)
-        regret = (weights @ losses - losses)[:, np.newaxis]
+        regret = (weights @ losses - losses)[:, np.newaxis]  # Alg. 2, line 7: r = p·ℓ - ℓ
         static_range, awake_range = self._ranges()
         static_losses, awake_losses = self._losses(regret, confidence, state["rates"])
         awake_losses = awake_losses / awake_range
@@ -142,7 +151,7 @@ class LearnedConfidence(ExpertAlgorithm):
 
 
 def _copies_axis(value: Floats) -> int | None:
-    """The axis of experts among copies of shape (K, M): arrays are (..., K, M, 2) with their actions, or (K, M)."""
+    """Return the axis of the experts in the switching algorithms' states: (..., K, M, 2) with actions, or (K, M)."""
     if value.ndim >= 3:
         return -3
     return 0 if value.ndim == 2 else None
@@ -151,21 +160,23 @@ def _copies_axis(value: Floats) -> int | None:
 class SimpleReduction(LearnedConfidence):
     """Algorithm 1 of the paper, "A Simple Reduction for Long-term Memory", with any plug-ins.
 
+    :func:`ltm_sklearn.experts.reference.simple_reduction` is the pseudocode line by line.
+
     Parameters
     ----------
     static : ExpertAlgorithm, optional
-        Algorithm over the experts with static regret. None: ``Hedge(variant=1)``.
+        Algorithm over the experts with a static regret bound. None: ``Hedge(variant=1)``.
     switching : ExpertAlgorithm, optional
-        Algorithm over two actions with switching regret, one copy for each expert. None:
+        Algorithm over two actions with a switching regret bound, one copy for each expert. None:
         ``FixedShare(rule="second_order")``.
     rate : float, optional
-        η <= 1/5. None: ``min(1/5, sqrt((S ln T + n ln K)/T))`` from ``n_segments``, ``n_distinct`` and
+        Learning rate η <= 1/5. None: ``min(1/5, sqrt((S ln T + n ln K)/T))`` from ``n_segments``, ``n_distinct`` and
         ``horizon`` as in Theorem 1; 1/5 if there is no horizon.
     bias : float, default=5.0
-        The loss of being awake is ``bias·η - r``, with a bias of at most 5. 0 gives the weaker variant of the paper's
-        appendix.
+        The loss of action "awake" is ``bias·η - r``, with a bias of at most 5. 0 gives the weaker variant of the
+        paper's Appendix B.2.
     n_segments, n_distinct : int, default=1
-        S and n, for the rate.
+        Number S of segments and number n of distinct experts of the comparator; they set the rate.
     horizon : int, optional
         Number of rounds T, if known.
     prior : array-like of shape (n_experts,), optional
@@ -173,9 +184,9 @@ class SimpleReduction(LearnedConfidence):
 
     Notes
     -----
-    Losses in [0, 1] are mapped to [-1, 1], as in the paper; so ``r`` is in [-2, 2] and being awake loses at most
-    ``2 + bias/5``. The paper's own plug-ins get these losses and η as they are; others get the losses divided by
-    their ranges, which is what their bounds need.
+    Losses in [0, 1] are mapped to [-1, 1], as in the paper. Then ``r`` lies in [-2, 2], and the loss of action "awake"
+    is at most ``2 + bias/5``. The plug-ins that the paper prints get these losses and η unchanged. Other plug-ins get
+    the losses divided by their ranges, which their bounds need.
 
     Examples
     --------
@@ -221,52 +232,54 @@ class SimpleReduction(LearnedConfidence):
             return np.array([float(self.rate)])
         if horizon is None:
             return np.array([0.2])
-        n_rounds = float(horizon)  # NumPy takes no whole numbers beyond 64 bits
+        n_rounds = float(horizon)  # NumPy cannot handle integers beyond 64 bits
         complexity = float(self.n_segments) * np.log(n_rounds) + float(self.n_distinct) * np.log(n_experts)
-        return np.clip([np.sqrt(complexity / n_rounds)], 1.0 / n_rounds, 0.2)  # K = T = 1 would give 0
+        return np.clip([np.sqrt(complexity / n_rounds)], 1.0 / n_rounds, 0.2)  # not 0 if K = T = 1
 
     def _ranges(self) -> tuple[float, float]:
         return 2.0, 2.0 + float(self.bias) / 5.0
 
     def _losses(self, regret: Floats, confidence: Floats, rates: Floats) -> tuple[Floats, Floats]:
-        regret = 2.0 * regret
-        return -confidence * regret, float(self.bias) * rates - regret
+        regret = 2.0 * regret  # of the losses mapped to [-1, 1]
+        return -confidence * regret, float(self.bias) * rates - regret  # Alg. 1, lines 6 and 7
 
 
 @dataclass(frozen=True)
-class Constants:
-    """One way to run Algorithm 2."""
+class ReductionConstants:
+    """Constants of Algorithm 2: range of the losses, bias and largest learning rate."""
 
-    span: float  #: losses in [0, 1] are stretched to this length: 2 for the paper's [-1, 1]
-    bias: float  #: the loss of being awake is ``bias·η|r| - r``
+    span: float  #: length of the interval to which losses in [0, 1] are mapped: 2 for the paper's [-1, 1]
+    bias: float  #: the loss of action "awake" is ``bias·η|r| - r``
     largest_rate: float
-    awake_range: float  #: bound on that loss
+    awake_range: float  #: bound on the absolute value of this loss
 
 
 CONSTANTS = {
-    # The paper has awake losses in [-3, 3] (its Condition 2), but 5η|r| - r reaches 4 at r = -2, η = 1/5.
-    "paper": Constants(span=2.0, bias=5.0, largest_rate=0.2, awake_range=4.0),
-    "tight": Constants(span=1.0, bias=1.0, largest_rate=0.45, awake_range=1.45),
+    # Condition 2 of the paper asks for losses in [-3, 3], but 5η|r| - r reaches 4 at r = -2, η = 1/5.
+    "paper": ReductionConstants(span=2.0, bias=5.0, largest_rate=0.2, awake_range=4.0),
+    "tight": ReductionConstants(span=1.0, bias=1.0, largest_rate=0.45, awake_range=1.45),
 }
 
-#: Without a horizon the rates are those of this one; beyond it, the bound's constant grows slowly.
+#: Horizon that sets the rates if none is given; beyond it the constant of the bound grows slowly.
 _ASSUMED_HORIZON = 2**20
 
 
 class BestOfBothWorlds(LearnedConfidence):
     """Algorithm 2 of the paper, "A Parameter-free Reduction for Best-of-both-worlds", with any plug-ins.
 
+    :func:`ltm_sklearn.experts.reference.best_of_both_worlds` is the pseudocode line by line.
+
     Parameters
     ----------
     static : ExpertAlgorithm, optional
-        Algorithm over the pairs (expert, rate) with static regret. None: ``Hedge(variant=2)`` with constants "paper",
-        ``Prod()`` with "tight".
+        Algorithm over the pairs (expert, rate) with a static regret bound. None: ``Hedge(variant=2)`` with constants
+        "paper", ``Prod()`` with "tight".
     switching : ExpertAlgorithm, optional
-        Algorithm over two actions with switching regret, one copy for each pair. None: ``FixedShare`` with the rule
-        "second_order" or "prod".
+        Algorithm over two actions with a switching regret bound, one copy for each pair. None: ``FixedShare`` with
+        rule "second_order" for constants "paper" and "prod" for "tight".
     constants : {"paper", "tight"}, default="paper"
-        "paper": to the letter: losses mapped to [-1, 1], rates ``2^(j-1)/sqrt(T)`` up to 1/5, bias ``5η|r|``. Plug-ins
-        other than the paper's get their losses divided by 2 and 4, which is what their bounds need.
+        "paper": as printed: losses mapped to [-1, 1], rates ``2^(j-1)/sqrt(T)`` up to 1/5, bias ``5η|r|``. Plug-ins
+        that the paper does not print get their losses divided by 2 (static) and 4 (switching), which their bounds need.
         "tight": losses in [0, 1], rates ``0.45/2^j``, bias ``η|r|``; the same theorem with smaller constants.
     horizon : int, optional
         Number of rounds T, if known. None: rates for a million rounds, and switching shares ``1/(t + 2)``.
@@ -275,9 +288,10 @@ class BestOfBothWorlds(LearnedConfidence):
 
     Notes
     -----
-    Against a sequence of S segments over n distinct experts the regret is of order ``sqrt(T (S ln T + n ln(K ln T)))``
-    always, and of order ``Σ_i (S_i ln T + ln(K ln T))/gap_i`` when losses are stochastic within segments. The number of
-    rates, ``floor(log2(sqrt(T)/5)) + 1``, is 0 or less for T < 25; there it is 1.
+    The regret against any sequence of S segments over n distinct experts is of order
+    ``sqrt(T (S ln T + n ln(K ln T)))``, and of order ``Σ_i (S_i ln T + ln(K ln T))/gap_i`` if the losses are stochastic
+    within segments. The paper's number of rates, ``floor(log2(sqrt(T)/5)) + 1``, is 0 or less for T < 25; one rate is
+    used there.
 
     Examples
     --------
@@ -330,5 +344,5 @@ class BestOfBothWorlds(LearnedConfidence):
 
     def _losses(self, regret: Floats, confidence: Floats, rates: Floats) -> tuple[Floats, Floats]:
         constants = CONSTANTS[self.constants]
-        regret = constants.span * regret
-        return -confidence * regret, constants.bias * rates * np.abs(regret) - regret
+        regret = constants.span * regret  # of the losses mapped to an interval of this length
+        return -confidence * regret, constants.bias * rates * np.abs(regret) - regret  # Alg. 2, lines 7 and 8

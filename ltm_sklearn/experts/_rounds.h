@@ -1,7 +1,9 @@
-/* The rounds of LongTermMemory and of Share-theta, fused. _long_term_memory.py and _trackers.py are their definition.
+/* Rounds of LongTermMemory and of Share-theta. The Python code in _long_term_memory.py, _trackers.py and _sharing.py
+   is the definition.
 
    All rows have `stride` doubles, the number of experts rounded up to four and padded with zeros, so that every loop
-   is vectors only. Kept in the linear domain: potentials and weights have floors, so nothing underflows. */
+   processes full vectors. Potentials and weights are not stored as logarithms; they have lower limits, so nothing
+   underflows. */
 
 #ifndef LTM_ROUNDS_H
 #define LTM_ROUNDS_H
@@ -23,7 +25,7 @@
 #define HAS_AVX2 0
 #define TARGET_AVX2
 #endif
-/* Rows never overlap; compilers cannot see that through so many pointers. */
+/* Rows never overlap, which compilers cannot infer from the pointers. */
 #if defined(__clang__)
 #define VECTORS _Pragma("clang loop vectorize(assume_safety)")
 #elif defined(__GNUC__)
@@ -39,20 +41,20 @@ typedef struct {
     /* constants */
     const double *rates;                   /* [n_rates] */
     const double *switching;               /* [CELLS] alpha */
-    double memory;                         /* the least theta of the first two cells; the third is Fixed Share */
+    double memory;                         /* lower limit of theta of the first two cells; the third is Fixed Share */
     const double *doublings;               /* [n_bundles] how often a bundle's rate is doubled to give the next one's */
     double first_rate, potential_floor, tracker_sharing, trackers_prior, belief_floor, weight_floor, sharpened_from;
     /* state */
-    double *prior;                         /* [stride] of a model's cell */
-    double *start;                         /* [stride] the prior as a distribution */
-    double *sharp_start, *inverse_start;   /* [stride] the same but not too small, and 1 over it */
+    double *prior;                         /* [stride] of one cell of each model */
+    double *start;                         /* [stride] normalised prior */
+    double *sharp_start, *inverse_start;   /* [stride] the same with a lower limit, and its inverse */
     double *potential, *confidence;        /* [n_rates][stride] */
     double *tracker_prior, *tracker_potential; /* [n_rates][n_trackers] */
     double *belief;                        /* [n_bundles][CELLS] */
     double *tracked;                       /* [n_bundles][CELLS][stride] */
     double *remembered;                    /* [n_bundles][2][stride] */
-    /* derived from these after each round, and part of the state for the sake of the last bit */
-    double *tracker_weights;               /* [n_trackers][stride]: mixtures; their eighth powers, to be multiplied by */
+    /* derived from the above after each round; stored so that saving and loading does not change the last bit */
+    double *tracker_weights;               /* [n_trackers][stride]: mixtures; their eighth powers, not yet multiplied by */
     double *scale;                         /* [n_bundles] */
     double *played;                        /* [stride] */
     /* scratch */
@@ -62,7 +64,7 @@ typedef struct {
     double *tracker_share, *tracker_regret; /* [n_trackers] */
 } ltm_memory;
 
-/* exp(-x) for 0 <= x <= 1/16: the series to degree 9 is exact to the last bit or two. */
+/* exp(-x) for 0 <= x <= 1/16 by its series up to degree 9, exact to the last bit or two. */
 INLINE double exp_minus_small(double x)
 {
     double y = 1.0 / 362880.0;
@@ -77,9 +79,9 @@ INLINE double exp_minus_small(double x)
     return 1.0 - x * y;
 }
 
-/* Play: the mixture's loss, and what is learned from: an expert's loss, or the mixture's as far as it slept. `out` gets
-   the weights before they are restricted to who is awake; `awake` and `out` may be NULL. Returns 0 if all sleep: nothing
-   is learned then. */
+/* Compute the loss of the mixture, and the losses to learn from, in `fed`: those of sleeping experts are replaced by
+   that of the mixture. `out` gets the weights as if all experts were awake; `awake` and `out` may be NULL. Returns 0 if
+   all experts sleep, and nothing is learned then. */
 INLINE int feed(const double *restrict own, const double *restrict losses, const double *restrict awake,
                 double *restrict fed, double *restrict out, ptrdiff_t k, double *mixture_loss)
 {
@@ -112,7 +114,7 @@ INLINE int feed(const double *restrict own, const double *restrict losses, const
     return 1;
 }
 
-/* Bayes' rule for a bundle's cells. */
+/* Update the weights of a bundle's cells by Bayes' rule. */
 INLINE void believe(double *restrict belief, double e0, double e1, double e2, double floor)
 {
     belief[0] *= e0;
@@ -129,9 +131,9 @@ INLINE void believe(double *restrict belief, double e0, double e1, double e2, do
     for (int c = 0; c < CELLS; c++) belief[c] *= scale;
 }
 
-/* What the losses say of trackers and cells: the trackers' regrets, exp(-rate l) for each bundle, and each cell's
-   evidence sum_i w(i) exp(-rate l(i)). */
-INLINE void ltm_judge(ltm_memory *m, double mixture_loss)
+/* Compute from the losses the trackers' regrets, exp(-rate l) for each bundle, and the evidence of each cell,
+   sum_i w(i) exp(-rate l(i)). */
+INLINE void ltm_observe(ltm_memory *m, double mixture_loss)
 {
     const ptrdiff_t n = 4 * (m->stride / 4), n_bundles = m->n_bundles;
     const double *restrict losses = m->losses;
@@ -173,7 +175,7 @@ INLINE void ltm_judge(ltm_memory *m, double mixture_loss)
     }
 }
 
-/* Models' and trackers' potentials and confidences after a round, and the shares sum_j rate_j W z that follow. */
+/* Update potentials and confidences of models and trackers, and compute their shares sum_j rate_j W z. */
 INLINE void ltm_learn(ltm_memory *m, double mixture_loss)
 {
     const ptrdiff_t n = 4 * (m->stride / 4), n_trackers = m->n_trackers;
@@ -229,8 +231,8 @@ INLINE void ltm_learn(ltm_memory *m, double mixture_loss)
     }
 }
 
-/* A round of all cells and bundles, and with them what is played next: models by their shares, trackers' shares spread
-   by their weights. */
+/* Update all cells and bundles, and compute the weights of the coming round: the shares of the models, plus the shares
+   of the trackers distributed by their weights. */
 INLINE void ltm_track(ltm_memory *m)
 {
     const ptrdiff_t n = 4 * (m->stride / 4), n_bundles = m->n_bundles;
@@ -292,14 +294,14 @@ INLINE void ltm_track(ltm_memory *m)
     }
 }
 
-/* A round that was issued some rounds ago: regrets are those of what was played then, by the models and the trackers. */
+/* Learn a delayed round: regrets refer to the weights of models and trackers at prediction time. */
 static void ltm_late(ltm_memory *m, const double *played, const double *trackers, const double *losses,
                      const double *awake)
 {
     const ptrdiff_t k = m->n_experts, n_trackers = m->n_trackers;
     double mixture_loss;
     if (!feed(played, losses, awake, m->losses, NULL, k, &mixture_loss)) return;
-    ltm_judge(m, mixture_loss);
+    ltm_observe(m, mixture_loss);
     for (ptrdiff_t g = 0; g < n_trackers; g++) {
         double loss = 0.0;
         for (ptrdiff_t i = 0; i < k; i++) loss += trackers[g * k + i] * m->losses[i];
@@ -318,7 +320,7 @@ INLINE void ltm_rounds(ltm_memory *m, const double *losses, const double *awake,
         if (!feed(m->played, losses + t * k, awake == NULL ? NULL : awake + t * k, m->losses,
                   out == NULL ? NULL : out + t * k, k, &mixture_loss))
             continue;
-        ltm_judge(m, mixture_loss);
+        ltm_observe(m, mixture_loss);
         ltm_learn(m, mixture_loss);
         ltm_track(m);
         m->rounds += 1.0;
@@ -342,7 +344,8 @@ static void ltm_run(ltm_memory *m, const double *losses, const double *awake, do
 }
 
 /* Share-theta: w <- (1-alpha) w exp(-rate l) / sum + alpha v, v <- (1-theta) v + theta w exp(-rate l) / sum.
-   alpha and theta are given for each round learned; returns how many were (rounds in which all sleep are not). */
+   alpha and theta are given for each round learned. Returns the number of rounds learned; rounds in which all experts
+   sleep are skipped. */
 
 typedef struct {
     ptrdiff_t n_experts, stride;
@@ -369,7 +372,7 @@ INLINE ptrdiff_t sharing_rounds(sharing *s, const double *restrict losses, const
         if (!feed(weights, losses + t * k, awake == NULL ? NULL : awake + t * k, fed, out + t * k, k, &mixture_loss))
             continue;
         double least = 0.0;
-        if (s->rate > 200.0) { /* the smallest loss counts as zero, or all might underflow */
+        if (s->rate > 200.0) { /* subtract the smallest loss, or all weights might underflow */
             least = 1.0;
             for (ptrdiff_t i = 0; i < k; i++) least = fed[i] < least ? fed[i] : least;
         }

@@ -1,6 +1,6 @@
-"""Fixed Share and Share-θ: after each loss update every expert gets a little weight back.
+"""Fixed Share and Share-θ: exponential weights that give every expert a little weight back after each round.
 
-Both keep a distribution ``w``. A round turns it into the posterior ``ẇ ∝ w · exp(-η ℓ)`` and shares:
+Both keep a distribution ``w``. A round turns it into the posterior ``ẇ ∝ w · exp(-η ℓ)`` and then mixes the posterior:
 Fixed Share with the prior, Share-θ with an average ``v`` of past posteriors, its memory.
 """
 
@@ -16,15 +16,15 @@ from .._param_checks import check_horizon, check_number, check_option
 from .._typing import Floats, State
 from ._base import ExpertAlgorithm, over_experts
 
-#: No shared weight falls below this, so that no expert is lost to underflow and no number is denormal.
+#: Lower limit of the weights, so that no expert is lost to underflow and no number is denormal.
 WEIGHT_FLOOR = 1e-100
 
-#: The bounds hold for rates up to these; beyond a million a tie is decided by rounding.
+#: Largest learning rates for which the bounds hold; beyond a million, rounding errors decide between equal experts.
 _LARGEST_RATE = {"exponential": 1e6, "second_order": 0.2, "prod": 0.5}
 
 
 class Sharing(ExpertAlgorithm):
-    """The loss update, the rates and their schedules that both have in common."""
+    """Base class of Fixed Share and Share-θ: the loss update, the learning rates and their schedules."""
 
     rate: float | None
     switching: float | None
@@ -40,7 +40,7 @@ class Sharing(ExpertAlgorithm):
         return {"prior": prior, "weights": normalise(prior), "rate": rate, "horizon": horizon}
 
     def _newcomer_state(self, state: State, prior: Floats, rate: Any = None) -> State:
-        # A newcomer has its prior's part of whatever has been handed out among the experts.
+        # The weight and memory of a new expert are its prior's part of the totals.
         part = prior / state["prior"].sum()
         newcomer = super()._newcomer_state(state, prior, rate)
         for name in ("weights", "memory", "run_records"):
@@ -59,7 +59,7 @@ class Sharing(ExpertAlgorithm):
         return weights
 
     def _rate(self, state: State, round_: int) -> Floats:
-        """The learning rate of a round, counted from 1."""
+        """Return the learning rate of a round; rounds are counted from 1."""
         if state["rate"] is not None:
             return over_experts(state["rate"], state["weights"])
         return np.asarray(self._scheduled_rate(state["weights"].shape[-1], state["horizon"] or round_))
@@ -68,10 +68,10 @@ class Sharing(ExpertAlgorithm):
         return float(np.sqrt(8.0 * np.log(max(n_experts, 2) * (rounds + 1.0)) / rounds))
 
     def _posterior(self, state: State, weights: Floats, losses: Floats) -> Floats:
-        """``ẇ ∝ w · exp(-η ℓ)``, flattened towards the prior by the power ``η'/η`` if the next rate η' is smaller.
+        """Return the posterior ``ẇ ∝ w · exp(-η ℓ)``, flattened towards the prior if the learning rate falls.
 
-        The power keeps ``ln(1/w)/η`` from growing by more than ``(1/η' - 1/η) ln K``, so the bound survives a falling
-        rate.
+        The ratio to the prior is raised to the power ``η'/η``, where η' is the next rate. Then ``ln(1/w)/η`` grows by
+        at most ``(1/η' - 1/η) ln K``, and the bound holds for falling rates.
         """
         now = state["rounds"] + 1
         rate = self._rate(state, now)
@@ -82,22 +82,22 @@ class Sharing(ExpertAlgorithm):
         return softmax(log_posterior)
 
     def _log_factor(self, rate: Floats, losses: Floats) -> Floats:
-        # The smallest loss counts as zero: a hot rate would drown what the weights were.
+        # The smallest loss is subtracted: with a large rate, rounding would otherwise hide the weights.
         return -rate * (losses - losses.min(axis=-1, keepdims=True))
 
     def _shared(self, posterior: Floats, switching: Floats, memory: Floats) -> Floats:
         return normalise(np.maximum((1.0 - switching) * posterior + switching * memory, WEIGHT_FLOOR))
 
     def _share(self, value: Any, state: State) -> Floats:
-        """A sharing rate after the coming round t: as given, 1/horizon, or 1/(t + 2)."""
+        """Return a sharing rate after the coming round t: the given value, 1/horizon, or 1/(t + 2)."""
         if value is None:
             value = 1.0 / (state["horizon"] or state["rounds"] + 3)
         return over_experts(value, state["weights"])
 
-    # The compiled rounds --------------------------------------------------------------------------------------------
+    # Compiled rounds ------------------------------------------------------------------------------------------------
 
     def _memory_rates(self, state: State, rounds: Floats) -> Floats | None:
-        """θ of rounds with so many rounds before them; None if this is no Share-θ with an exponential loss update."""
+        """Return the memory rates θ of the given rounds, or None if the compiled rounds cannot run this rule."""
         return None
 
     def _play_rounds(self, losses: Floats, confidence: Floats | None) -> Floats:
@@ -137,17 +137,18 @@ def _normalised(after: State, before: State) -> State:
 
 
 class FixedShare(Sharing):
-    """Fixed Share [1]_: tracks the best sequence of experts, without memory.
+    """Fixed Share [1]_: exponential weights that track a sequence of best experts, without memory.
 
     Parameters
     ----------
     rate : float, optional
         Learning rate η. None: falls with the rounds, or is set from ``horizon``.
     switching : float, optional
-        Share α of the weight that is spread by the prior after each round. None: ``1/horizon``, or ``1/(t + 2)``.
+        Share α of the weight that is redistributed by the prior after each round. None: ``1/horizon``, or ``1/(t +
+        2)``.
     rule : {"exponential", "second_order", "prod"}, default="exponential"
-        Each weight is multiplied by ``exp(-η ℓ)``, ``exp(-η ℓ - η² ℓ²)`` (the paper's "Fixed-share Variant";
-        rates up to 1/5) or ``1 - η ℓ`` (rates up to 1/2).
+        Each weight is multiplied by ``exp(-η ℓ)``, ``exp(-η ℓ - η² ℓ²)`` (Algorithm 5 of the paper, "Fixed-share
+        Variant"; rates up to 1/5) or ``1 - η ℓ`` (rates up to 1/2).
     horizon : int, optional
         Number of rounds, if known.
     prior : array-like of shape (n_experts,), optional
@@ -155,7 +156,7 @@ class FixedShare(Sharing):
 
     Notes
     -----
-    Against a sequence of S segments the regret is at most ``(1/η) [S ln K + (S-1) ln(1/α) + (T-S) ln(1/(1-α))]`` plus
+    The regret against a sequence of S segments is at most ``(1/η) [S ln K + (S-1) ln(1/α) + (T-S) ln(1/(1-α))]`` plus
     ``η T/8`` ("exponential") or ``η Σ ℓ²`` along the sequence (the others).
 
     References
@@ -215,7 +216,7 @@ class FixedShare(Sharing):
 
 
 class ShareTheta(Sharing):
-    """Share-θ [1]_: Fixed Share that shares with a running average of its own past, so it remembers.
+    """Share-θ [1]_: Fixed Share that mixes in a running average of its own past weights as a memory.
 
     Parameters
     ----------
@@ -224,7 +225,7 @@ class ShareTheta(Sharing):
     switching : float, optional
         Share α of the weight that is taken from memory after each round. None: ``1/horizon``, or ``1/(t + 2)``.
     memory : float, optional
-        Rate θ at which memory takes up the present; 0 is Fixed Share. None: ``1/horizon``, or ``1/(t + 2)``.
+        Rate θ of the running average; 0 gives Fixed Share. None: ``1/horizon``, or ``1/(t + 2)``.
     horizon : int, optional
         Number of rounds, if known.
     prior : array-like of shape (n_experts,), optional
@@ -233,8 +234,9 @@ class ShareTheta(Sharing):
     Notes
     -----
     ``w ← (1-α) ẇ + α v`` and then ``v ← (1-θ) v + θ ẇ``. With k switches among n experts the regret is at most
-    ``(1/η) [n ln K + k ln(1/α) + (T-1-k) ln(1/(1-α)) + (k-n+1) ln(1/θ) + A ln(1/(1-θ))] + η T/8`` where A counts the
-    rounds over which the n experts, once seen or still to come, wait for their turn; at most ``n T``.
+    ``(1/η) [n ln K + k ln(1/α) + (T-1-k) ln(1/(1-α)) + (k-n+1) ln(1/θ) + A ln(1/(1-θ))] + η T/8`` where A is
+    the total number of rounds that the n experts spend before their first segment or between two of their segments; at
+    most ``n T``.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Squint with the improper prior over learning rates."""
+"""Squint: second-order regret without parameters, by integrating over learning rates."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from .._numerics import softmax
 from .._typing import Floats, State
 from ._base import ExpertAlgorithm, instantaneous_regret
 
-#: Rates are mixed over (0, 1/2].
+#: Upper end of the interval of learning rates over which Squint integrates.
 LARGEST_RATE = 0.5
 
 
 def log_evidence(regret: Floats, second_moment: Floats) -> Floats:
-    """ln of ``∫ exp(η R - η² V) dη`` over the rates η in [0, 1/2], without overflow or cancellation."""
+    """Return the logarithm of ``∫ exp(η R - η² V) dη`` over η in [0, 1/2], without overflow or cancellation."""
     e = LARGEST_RATE
     flat = second_moment < 1e-12 * np.maximum(1.0, regret**2)
     s = np.sqrt(np.where(flat, 1.0, second_moment))
-    a = regret / (2.0 * s)  # the integrand is a Gaussian: a and b are its end points in standard units
+    a = regret / (2.0 * s)  # the integrand is a Gaussian; a and b are its end points in standard units
     b = a - e * s
     q = e * regret - e * e * s * s  # = a² - b²
     scale = np.log(np.sqrt(np.pi) / (2.0 * s))
@@ -33,14 +33,14 @@ def log_evidence(regret: Floats, second_moment: Floats) -> Floats:
     x = np.where(flat, e * regret, 0.0)
     near_zero = np.abs(x) < 1e-8
     safe = np.where(near_zero, 1.0, x)
-    # ln(expm1(x)/x), from the side on which nothing overflows
+    # ln(expm1(x)/x), written so that nothing overflows
     exponential = np.maximum(safe, 0.0) + np.log(-np.expm1(-np.abs(safe)) / np.abs(safe))
     linear = np.log(e) + np.where(near_zero, log1p(x / 2.0), exponential)
     return np.where(flat, linear, gaussian)
 
 
 class Squint(ExpertAlgorithm):
-    """Squint [1]_ with the improper prior ``dη/η`` on rates up to 1/2: parameter-free, second-order.
+    """Squint [1]_ with the improper prior ``dη/η`` on learning rates up to 1/2: parameter-free second-order regret.
 
     Parameters
     ----------

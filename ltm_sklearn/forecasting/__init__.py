@@ -1,7 +1,10 @@
 """Combination of forecast columns, with blocks, lags, groups, series and horizons."""
 
+from ._expert_mixture import ExpertMixture
+
+__all__ = ["ExpertMixture"]
+
 # for the other packages
-from ._expert_mixture import ExpertMixture as ExpertMixture
 from ._forecast_reader import Reader as Reader
 from ._horizon_weights import HorizonWeights as HorizonWeights
 from ._horizon_weights import aggregator_of as aggregator_of

@@ -16,7 +16,7 @@ from .._numerics import normalise
 from .._param_checks import check_jobs, check_prior, named_value_errors
 from .._typing import Floats
 from ..aggregation import Aggregator
-from ..engine import changing, in_turn, lent_state, turn_of, unchanged_on_error
+from ..engine import changing, lock_of, locked, shared_state, unchanged_on_error
 from ..experts import ExpertAlgorithm
 from ..losses import LOSSES, OutputLosses, Pinball
 from ..recording import RowHistory, RunCallback, log_file, logger, n_records
@@ -311,7 +311,7 @@ class ExpertMixture(MixtureAttributes, MultiOutputMixin, RegressorMixin, BaseEst
         ndarray of shape (n_samples,), or (n_samples, n_outputs)
             Quantiles go up in each row.
         """
-        with turn_of(self):
+        with lock_of(self):
             predictions = self._issue(X, awake).predictions
             return predictions[:, 0] if self._known.flat else predictions
 
@@ -329,11 +329,11 @@ class ExpertMixture(MixtureAttributes, MultiOutputMixin, RegressorMixin, BaseEst
             In the order of ``experts_``. With ``bias`` they may sum to less than one: the rest is on the two further
             experts.
         """
-        with turn_of(self):
+        with lock_of(self):
             weights = self._of_table(self._issue(X, awake).weights)
             return weights[:, :, 0] if self._known.flat else weights
 
-    @in_turn
+    @locked
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """How well forecasts are combined with the weights that are in force now.
 
@@ -405,8 +405,8 @@ class ExpertMixture(MixtureAttributes, MultiOutputMixin, RegressorMixin, BaseEst
             callback.source.history, callback.source.names = self._histories[0], names
 
     def __getstate__(self) -> dict[str, Any]:
-        with turn_of(self):
-            return lent_state(self, super().__getstate__())
+        with lock_of(self):
+            return shared_state(self, super().__getstate__())
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Floats
-from ..engine import in_turn
+from ..engine import locked
 from ..losses import loss_name
 from ..recording import RowHistory, RunCallback, RunRecord
 from ._forecast_reader import Vocabulary
@@ -28,7 +28,7 @@ class MixtureAttributes:
     loss: Any
     quantiles: Any
 
-    @in_turn
+    @locked
     def run_record(self, series: Any = None, output: Any = None) -> RunRecord:
         """What was recorded, for pictures and for analyses of one's own.
 
@@ -86,7 +86,7 @@ class MixtureAttributes:
             return [float(level) for level in quantiles]
         return list(range(self._known.n_outputs))
 
-    @in_turn
+    @locked
     def summary(self, series: Any = None, max_switches: int = 10) -> MixtureSummary:
         """What the mixture lost, and each expert, the plain mean, and what could have been reached in hindsight.
 
@@ -111,26 +111,26 @@ class MixtureAttributes:
         return self._panel
 
     @property
-    @in_turn
+    @locked
     def experts_(self) -> list[Any]:
         """Names of the experts."""
         self._fitted("experts_")
         return list(self._known.experts)
 
     @property
-    @in_turn
+    @locked
     def n_rounds_(self) -> int:
         """Rounds so far, of all series, groups and outputs."""
         return self._fitted("n_rounds_").n_learned
 
     @property
-    @in_turn
+    @locked
     def n_samples_seen_(self) -> int:
         """Rows so far."""
         return int(self._fitted("n_samples_seen_").n_rows.sum())
 
     @property
-    @in_turn
+    @locked
     def cells_(self) -> list[tuple[Any, Any, Any]]:
         """What the rows of ``weights_`` are of: series, group and output; None where there is just one."""
         panel = self._fitted("cells_")
@@ -148,7 +148,7 @@ class MixtureAttributes:
         ]
 
     @property
-    @in_turn
+    @locked
     def weights_(self) -> Floats:
         """The weights now."""
         panel = self._fitted("weights_")
@@ -165,7 +165,7 @@ class MixtureAttributes:
         return rows[0] if len(rows) == 1 else np.stack(rows)
 
     @property
-    @in_turn
+    @locked
     def leader_(self) -> Any:
         """The expert with the largest weight."""
         weights = np.atleast_2d(self._weights("leader_"))
@@ -176,14 +176,14 @@ class MixtureAttributes:
         return self.weights_
 
     @property
-    @in_turn
+    @locked
     def loss_(self) -> Floats:
         """Mean loss of each expert where it was awake; NaN if it never was."""
         tally = self._tally("loss_", None)
         return _ratio(tally[0], tally[1])[:-2]
 
     @property
-    @in_turn
+    @locked
     def mixture_loss_(self) -> float:
         """Mean loss of what was issued."""
         tally = self._tally("mixture_loss_", None)

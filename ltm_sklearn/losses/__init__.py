@@ -1,8 +1,8 @@
 """Losses: from targets and predictions to losses in [0, 1], from which the expert algorithms learn.
 
-The public names are losses of real predictions. Inside the package, ``ClassificationScore`` scores class probabilities, whose
-losses have a known range, and ``RegressionScore`` scores real predictions, whose range is learned. The two have the same
-methods.
+The public names are losses of real predictions. Inside the package, ``ClassificationScore`` scores class probabilities,
+whose losses have a known range, and ``RegressionScore`` scores real predictions, whose range is learned. The two have
+the same methods.
 """
 
 from ._regression_losses import (

@@ -27,10 +27,10 @@ from ..engine import (
     changing,
     check_query,
     check_shared_parameters,
-    lent_state,
+    lock_of,
     new_engine,
     row_of,
-    turn_of,
+    shared_state,
 )
 from ..experts import ExpertAlgorithm
 from ..losses import ClassificationScore, RegressionScore
@@ -64,7 +64,6 @@ class RiverEnsemble(FittedAttributes, base.Ensemble):
         seed: int | None = None,
         feedback: str = "full",
         n_queries: int = 1,
-        time_limit: float | None = None,
     ) -> None:
         super().__init__(as_river_model(model) for model in models)
         self.algorithm = algorithm
@@ -77,7 +76,6 @@ class RiverEnsemble(FittedAttributes, base.Ensemble):
         self.seed = seed
         self.feedback = feedback
         self.n_queries = n_queries
-        self.time_limit = time_limit
         check_shared_parameters(self)
         check_query(n_queries, len(self.models))
         check_count("max_pending", max_pending)
@@ -99,14 +97,14 @@ class RiverEnsemble(FittedAttributes, base.Ensemble):
         fresh = {"models": [model.clone() for model in self.models], **(new_params or {})}
         cloned: Self = super().clone(fresh)  # type: ignore[misc]
         if include_attributes:  # together, as they refer to each other
-            with turn_of(self):
+            with lock_of(self):
                 names = {"_engine", "_skin", "_pending", "_classes"} & self.__dict__.keys()
                 cloned.__dict__.update(copy.deepcopy({name: self.__dict__[name] for name in names}))
         return cloned
 
     def __getstate__(self) -> dict[str, Any]:
-        with turn_of(self):
-            return lent_state(self, self.__dict__)
+        with lock_of(self):
+            return shared_state(self, self.__dict__)
 
     # What the two define -----------------------------------------------------------------------------------------
 
@@ -215,8 +213,6 @@ class RiverEnsemble(FittedAttributes, base.Ensemble):
             issued = issued.recalled(np.array([0]), engine.experts, engine.score.n_outputs)
         elif last is not None and last.speaks_of(X, engine.n_rounds):
             issued = last.recalled(engine.experts, engine.score.n_outputs)
-        if engine.time_limit is not None:  # those who are late may read them when the caller has others there
-            X, y = copy.deepcopy((X, y))
         skin = self._skin if weights is None else RiverModels(self._skin.models, self._skin.classes, weights)
         try:
             return engine.learn(X, y, targets, weights, skin, issued=issued)

@@ -12,7 +12,7 @@ from river.utils.dataframe import to_native_frame, to_native_series
 
 from .._river_compat import chances_of
 from .._typing import Floats
-from ..engine import averages, call_within, learn_row, lent, reclaim, turn_of
+from ..engine import averages, learn_row, lock_of, unshare
 from ..losses import ClassificationScore, RegressionScore
 from ._base import RiverEnsemble
 from ._rows import Rows, framed
@@ -53,9 +53,6 @@ class LongTermMemoryClassifier(RiverEnsemble, base.MiniBatchClassifier):
         it is learned next, or under its id. Labels are then those that have come: no model is asked beforehand.
     n_queries
         With `feedback="bandit"`, how many experts are asked in a round.
-    time_limit
-        Seconds that an expert may take for one call. One that takes longer sleeps, with a warning, until its call has
-        ended. The calls run in a thread, and learning on copies of the models: this takes its time.
 
     Examples
     --------
@@ -83,9 +80,8 @@ class LongTermMemoryClassifier(RiverEnsemble, base.MiniBatchClassifier):
 
         With the ``id`` of an earlier prediction they are charged for what was said then.
         """
-        with turn_of(self):
-            if lent:
-                reclaim(self)
+        with lock_of(self):
+            unshare(self)
             if w is None and id is None and hasattr(self, "_engine"):
                 try:
                     truth = self._classes.get(y)
@@ -100,7 +96,7 @@ class LongTermMemoryClassifier(RiverEnsemble, base.MiniBatchClassifier):
 
         With an ``id``, what is said now is kept until ``learn_one`` comes with the same id.
         """
-        with turn_of(self):
+        with lock_of(self):
             row = self._row() if id is None else None
             label = None if row is None else row.label(x)
             return super().predict_one(x, id=id) if label is None else label
@@ -112,9 +108,9 @@ class LongTermMemoryClassifier(RiverEnsemble, base.MiniBatchClassifier):
 
         With an ``id``, what is said now is kept until ``learn_one`` comes with the same id.
         """
-        with turn_of(self):
+        with lock_of(self):
             if id is not None:
-                reclaim(self)
+                unshare(self)
                 return self._by_label(self._issue_as(id, x).mixture)
             row = self._row()
             chances: dict[Any, float] | None = None if row is None else row.chances(x)
@@ -144,7 +140,7 @@ class LongTermMemoryClassifier(RiverEnsemble, base.MiniBatchClassifier):
     def _of_frame(self, X: Any, n_rows: int) -> tuple[list[Any], Floats]:
         """The labels that are known, and their probabilities in the rows of a frame."""
         rows = Rows.of_frame(X)
-        with turn_of(self):
+        with lock_of(self):
             if n_rows:
                 mixture = self._issue(rows).mixture
                 return list(self._classes), self._probabilities(mixture)
@@ -162,7 +158,7 @@ class LongTermMemoryClassifier(RiverEnsemble, base.MiniBatchClassifier):
             return  # none of them is asked unless it is drawn
         for model in self.models:  # those that were trained before know labels
             with suppress(Exception):  # which will be raised again, and reported, when they are asked in a round
-                self._targets(list(call_within(self.time_limit, chances_of, model, X[0])))
+                self._targets(list(chances_of(model, X[0])))
 
     def _score(self) -> ClassificationScore:
         return ClassificationScore(self.loss, len(self._first_classes()), average=averages(self))
@@ -222,9 +218,6 @@ class LongTermMemoryRegressor(RiverEnsemble, base.MiniBatchRegressor):
         it is learned next, or under its id. Labels are then those that have come: no model is asked beforehand.
     n_queries
         With `feedback="bandit"`, how many experts are asked in a round.
-    time_limit
-        Seconds that an expert may take for one call. One that takes longer sleeps, with a warning, until its call has
-        ended. The calls run in a thread, and learning on copies of the models: this takes its time.
 
     Examples
     --------
@@ -245,9 +238,8 @@ class LongTermMemoryRegressor(RiverEnsemble, base.MiniBatchRegressor):
 
         With the ``id`` of an earlier prediction they are charged for what was said then.
         """
-        with turn_of(self):
-            if lent:
-                reclaim(self)
+        with lock_of(self):
+            unshare(self)
             if w is None and id is None and hasattr(self, "_engine") and learn_row(self._engine, self._skin, x, y, y):
                 return
             self._learn_one(x, y, w, id)
@@ -257,9 +249,9 @@ class LongTermMemoryRegressor(RiverEnsemble, base.MiniBatchRegressor):
 
         With an ``id``, what is said now is kept until ``learn_one`` comes with the same id.
         """
-        with turn_of(self):
+        with lock_of(self):
             if id is not None:
-                reclaim(self)
+                unshare(self)
                 return float(self._issue_as(id, x).mixture[0, 0])
             row = self._row()
             number: float | None = None if row is None else row.number(x)
@@ -268,7 +260,7 @@ class LongTermMemoryRegressor(RiverEnsemble, base.MiniBatchRegressor):
     def predict_many(self, X: Any) -> Any:
         """The experts' combined predictions of the rows of a frame; a series of the same library."""
         frame = framed(X)
-        with turn_of(self):
+        with lock_of(self):
             numbers = self._issue(Rows.of_frame(X)).mixture[:, 0] if len(frame) else np.empty(0)
         return to_native_series(numbers, name=None, like=frame)
 
