@@ -277,7 +277,7 @@ def test_one_that_fails_in_some_rows_is_charged_the_worst_loss_in_these(combine)
     _, (first, second), chances = told_by(model)[-1]
     assert chances == (1.0, 1.0)
     # the first lost 1 where it answered, which is half of the round, and so did the other one in all of it
-    low, high, _ = model._engine.score.seen
+    low, high, _ = model._engine.score.observed_range
     rescaled = (1.0 - low) / (high - low)
     assert (first, second) == pytest.approx([(1.0 + rescaled) / 2.0, rescaled])
 

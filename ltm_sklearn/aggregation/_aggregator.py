@@ -11,7 +11,7 @@ from sklearn.base import clone
 from .._numerics import restrict
 from .._typing import Floats
 from ..experts import ExpertAlgorithm, LongTermMemory, MLPoly, SteadyMemory
-from ..losses import LossRange, OutputLosses, deviation_from_mixture, within_floats
+from ..losses import LossRange, OutputLosses, clip_to_floats, deviation_from_mixture
 
 
 class AggregatorWeights(NamedTuple):
@@ -33,12 +33,12 @@ class AggregatorWeights(NamedTuple):
 
     def mixtures(self, forecasts: Floats, awake: Floats | None) -> Floats:
         """The mixture of each member, (n_rows, n_members), of forecasts (n_rows, n_experts)."""
-        return within_floats(np.einsum("nve,ne->nv", self.in_rows(awake, len(forecasts)), forecasts))
+        return clip_to_floats(np.einsum("nve,ne->nv", self.in_rows(awake, len(forecasts)), forecasts))
 
     def prediction(self, mixtures: Floats) -> Floats:
         """What is said in each row, (n_rows,), where these are the members' mixtures."""
         with np.errstate(over="ignore"):
-            return within_floats(mixtures @ self.trust)
+            return clip_to_floats(mixtures @ self.trust)
 
 
 class Rows(NamedTuple):

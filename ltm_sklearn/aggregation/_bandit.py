@@ -53,7 +53,7 @@ class SelectedRoundLosses(RoundLosses):
             sums = np.einsum("en,en->e", self.row_losses[arms, rows], heard)
             means = sums[answered] / totals[answered]
             part = totals[answered] / self.row_weights[rows].sum()
-            charged[answered] = part * self.score.rescale_seen(means) + (1.0 - part)
+            charged[answered] = part * self.score.rescale_queried(means) + (1.0 - part)
         return charged
 
 

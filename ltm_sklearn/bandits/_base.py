@@ -78,7 +78,7 @@ class BanditAlgorithm(BaseEstimator, ABC):
     def _check_parameters(self) -> None:
         """Raise a ValueError that names a parameter outside its domain."""
 
-    def _known_range(self) -> tuple[float, float]:
+    def known_loss_range(self) -> tuple[float, float]:
         """Return the lowest and the highest possible loss, within [-1, 1]."""
         return -1.0, 1.0
 
@@ -180,7 +180,7 @@ class BanditAlgorithm(BaseEstimator, ABC):
             raise ValueError("update takes either a loss or a reward")
         arms = check_arms(arm, self.n_arms_)
         given, name = (reward, "reward") if loss is None else (loss, "loss")
-        seen = check_seen(given, name, arms, self.n_rounds_, _range_of(name, self._known_range()))
+        seen = check_seen(given, name, arms, self.n_rounds_, _range_of(name, self.known_loss_range()))
         self._check_horizon(1)
         if probability is not None:
             chances = check_probabilities(probability, arms)
@@ -220,7 +220,7 @@ class BanditAlgorithm(BaseEstimator, ABC):
         if not self._has_started():
             self._check_parameters()
         given, name = (rewards, "rewards") if losses is None else (losses, "losses")
-        known = _range_of(name, self._known_range())
+        known = _range_of(name, self.known_loss_range())
         table = check_table(given, name, getattr(self, "n_arms_", None), self.n_rounds_, known)
         self._check_horizon(len(table))
         if losses is None:

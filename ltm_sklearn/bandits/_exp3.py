@@ -58,7 +58,7 @@ class ExponentialBandit(ScaledBandit):
 
     def _compiled_rounds(self, kernel: Any, state: State, losses: Floats, uniforms: Floats, played: Arms) -> State:
         settings, gains = self._settings(state), state["gains"].copy()
-        limits = SMALLEST_CHANCE, *self._known_range()
+        limits = SMALLEST_CHANCE, *self.known_loss_range()
         kernel.exponential_rounds(losses, uniforms, played, gains, *settings, self.baseline, *limits)
         return {**state, "gains": gains}
 
@@ -302,6 +302,6 @@ class Exp3S(ScaledBandit):
         weights = state["weights"].copy()
         limits = SMALLEST_CHANCE, LARGEST_EXPONENT, TINY
         kernel.sharing_rounds(
-            losses, uniforms, played, weights, rate, exploration, share, *limits, *self._known_range()
+            losses, uniforms, played, weights, rate, exploration, share, *limits, *self.known_loss_range()
         )
         return {**state, "weights": weights}

@@ -37,12 +37,12 @@ class ScaledBandit(BanditAlgorithm):
         check_horizon(self.horizon)
         check_loss_range(self.loss_range)
 
-    def _known_range(self) -> tuple[float, float]:
+    def known_loss_range(self) -> tuple[float, float]:
         low, high = self.loss_range
         return float(low), float(high)
 
     def _gains(self, losses: Floats) -> Floats:
-        low, high = self._known_range()
+        low, high = self.known_loss_range()
         return (high - losses) / (high - low)
 
     def _assumed_horizon(self, state: State) -> float:

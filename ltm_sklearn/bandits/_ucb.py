@@ -159,7 +159,7 @@ class SlidingWindowUCB(UpperConfidenceBandit):
         window = self._current_window(state)
         seen, gains = kernel.window_rounds(
             losses, uniforms, played, state["seen"], state["gains"], window, self.exploration,
-            ROUNDING_OF_BOUND, *self._known_range(),
+            ROUNDING_OF_BOUND, *self.known_loss_range(),
         )  # fmt: skip
         return {**state, "seen": seen, "gains": gains}
 
@@ -240,7 +240,7 @@ class DiscountedUCB(UpperConfidenceBandit):
         counts, sums = state["counts"].copy(), state["sums"].copy()
         kernel.discounted_rounds(
             losses, uniforms, played, counts, sums, self._current_discount(state), self.exploration,
-            TINY, ROUNDING_OF_BOUND, *self._known_range(),
+            TINY, ROUNDING_OF_BOUND, *self.known_loss_range(),
         )  # fmt: skip
         return {**state, "counts": counts, "sums": sums}
 

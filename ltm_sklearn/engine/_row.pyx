@@ -381,7 +381,7 @@ cdef class TargetRow(Row):
         self.settle()
         score = self.score
         score.widest_gap = widest
-        score.knew_a_scale = True
+        score.scale_was_known = True
         score.n_targets += 1
         score.mean += target / score.n_targets - score.mean / score.n_targets
         if not score.low <= target <= score.high:

@@ -248,7 +248,7 @@ class ExpertMixture(MixtureAttributes, MultiOutputMixin, RegressorMixin, BaseEst
 
     def _new_panel(self, known: Vocabulary) -> Panel:
         losses = self._losses(known.n_outputs)
-        linear = self.gradient and losses.have_gradients
+        linear = self.gradient and losses.have_gradient
         return Panel(
             _Councils(self.algorithm, linear),
             losses,

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._typing import Floats, Integers
 from ..aggregation import Aggregator
-from ..losses import OutputLosses, clip_large, within_floats
+from ..losses import OutputLosses, clip_large, clip_to_floats
 from ._bias import BiasScale
 from ._issue_schedule import IssueSchedule, issue_schedule
 from ._packed_series import apart, packed
@@ -322,7 +322,7 @@ def plain_mean(forecasts: Floats, awake: Floats | None) -> Floats:
     total = confidence.sum(axis=1)
     with np.errstate(over="ignore"):
         sums = (confidence * np.nan_to_num(forecasts)).sum(axis=1)
-    return within_floats(np.divide(sums, total, out=np.full(total.shape, np.nan), where=total > 0.0))
+    return clip_to_floats(np.divide(sums, total, out=np.full(total.shape, np.nan), where=total > 0.0))
 
 
 def _around(means: Floats, scales: Floats) -> Floats:

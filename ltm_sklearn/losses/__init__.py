@@ -38,9 +38,9 @@ from ._classification import zero_one as zero_one
 from ._custom import IMPLAUSIBLE as IMPLAUSIBLE
 from ._custom import LARGEST as LARGEST
 from ._custom import clip_large as clip_large
-from ._custom import within_floats as within_floats
+from ._custom import clip_to_floats as clip_to_floats
 from ._names import loss_name as loss_name
-from ._range_tracker import SeenRange as SeenRange
+from ._range_tracker import ObservedRange as ObservedRange
 from ._regression import FADING as FADING
 from ._regression import MARGIN as MARGIN
 from ._regression import RANGE_GROWTH as RANGE_GROWTH

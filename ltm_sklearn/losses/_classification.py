@@ -147,7 +147,7 @@ class ClassificationScore:
         """Return the losses (n_rows,) of the issued predictions (n_rows, n_classes)."""
         return self.losses(y, self.normalised(mixture)[np.newaxis], None)[0]
 
-    def distances(self, one: Floats, others: Floats, y: NDArray[np.intp]) -> Floats:
+    def disagreements(self, one: Floats, others: Floats, y: NDArray[np.intp]) -> Floats:
         """Return 1 where other models, (n_others, n_rows, n_classes), predict another class than one model, else 0."""
         return (one.argmax(axis=-1) != others.argmax(axis=-1)).astype(np.float64)
 
@@ -155,6 +155,6 @@ class ClassificationScore:
         """Return the losses unchanged: they lie in [0, 1]."""
         return losses
 
-    def rescale_seen(self, losses: Floats) -> Floats:
+    def rescale_queried(self, losses: Floats) -> Floats:
         """Return the losses of the queried experts unchanged: they lie in [0, 1]."""
         return losses

@@ -30,7 +30,7 @@ def call_loss(loss: Callable[..., Any], y: Any, predictions: Floats, name: str =
     return values
 
 
-def within_floats(means: Floats) -> Floats:
+def clip_to_floats(means: Floats) -> Floats:
     """Clip means of finite numbers to the largest float, which rounding may exceed."""
     return np.clip(means, -sys.float_info.max, sys.float_info.max)
 

@@ -17,7 +17,7 @@ BEYOND = 0.05
 PACE = 0.05
 
 
-class SeenRange(NamedTuple):
+class ObservedRange(NamedTuple):
     """Running 5 % and 95 % quantiles of the losses of the queried experts.
 
     If the losses of all experts are known, the best loss of the round is the reference for the others. If a single
@@ -29,17 +29,17 @@ class SeenRange(NamedTuple):
     high: float = -np.inf
     n_rounds: int = 0  #: rounds since two losses differed
 
-    def widened(self, losses: Floats) -> SeenRange:
+    def widened(self, losses: Floats) -> ObservedRange:
         """Return the range after a round with at least one loss, shape (n_queried,)."""
         losses = clip_large(losses)
         lowest, highest = float(losses.min()), float(losses.max())
         width = self.high - self.low
         if not width > 0.0:  # no loss yet, or all were equal
-            return SeenRange(min(self.low, lowest), max(self.high, highest))
+            return ObservedRange(min(self.low, lowest), max(self.high, highest))
         step = max(PACE, 2.0 / (self.n_rounds + 1.0)) * width
         low = self.low - step * (float((losses < self.low).mean()) - BEYOND)
         high = self.high + step * (float((losses > self.high).mean()) - BEYOND)
-        return SeenRange(max(low, min(self.low, lowest)), min(high, max(self.high, highest)), self.n_rounds + 1)
+        return ObservedRange(max(low, min(self.low, lowest)), min(high, max(self.high, highest)), self.n_rounds + 1)
 
     def rescaled(self, losses: Floats) -> Floats:
         """Map losses linearly from the range to [0, 1] and clip them; return 0 while the range is empty."""

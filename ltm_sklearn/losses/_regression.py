@@ -11,7 +11,7 @@ import numpy as np
 from .._param_checks import check_option
 from .._typing import Floats
 from ._custom import IMPLAUSIBLE, clip_large
-from ._range_tracker import SeenRange
+from ._range_tracker import ObservedRange
 from ._regression_losses import LOSSES, OutputLosses, RegressionLoss, SquaredError
 
 #: After so many rounds without a gap as wide, the widest gap has faded by a factor e.
@@ -89,16 +89,16 @@ class RegressionScore(LossRange):
         self.loss: Any = loss if callable(loss) else LOSSES["squared_error" if loss == "auto" else loss]
         self.uses_gradient = average and hasattr(self.loss, "gradient")
         super().__init__()
-        self.observed_range = SeenRange()
+        self.observed_range = ObservedRange()
         self.low, self.high = np.inf, -np.inf
         self.n_targets, self.mean = 0, 0.0
-        self.knew_a_scale = False  #: whether two targets differed before the last call of `observe`
+        self.scale_was_known = False  #: whether two targets differed before the last call of `observe`
 
     def observe(self, y: Floats) -> None:
         """Update the range and the mean of the targets."""
         if isinstance(self.loss, RegressionLoss):
             self.loss.check_targets(y)
-        self.knew_a_scale = self.high > self.low
+        self.scale_was_known = self.high > self.low
         self.low, self.high = min(self.low, float(y.min())), max(self.high, float(y.max()))
         self.n_targets += len(y)
         self.mean += float((y / self.n_targets - self.mean / self.n_targets).sum())
@@ -137,10 +137,10 @@ class RegressionScore(LossRange):
         """Return the losses (n_rows,) of the issued predictions (n_rows, 1), in the units of the loss."""
         return OutputLosses([self.loss]).of(y, mixture[:, 0], None)
 
-    def distances(self, one: Floats, others: Floats, y: Floats) -> Floats:
-        """Return the distances of other models' predictions, (n_others, n_rows, 1), from one model's.
+    def disagreements(self, one: Floats, others: Floats, y: Floats) -> Floats:
+        """Return how far other models' predictions, (n_others, n_rows, 1), are from one model's.
 
-        They are in units of the width of the distribution of the targets.
+        The unit is the width of the distribution of the targets.
         """
         deviations = np.abs(y - np.median(y))
         width = DEVIATIONS_OF_WIDTH * float(np.median(deviations) or deviations.mean())
@@ -151,11 +151,11 @@ class RegressionScore(LossRange):
         return np.where(differences > 0.0, np.inf, 0.0)
 
     def _before_rescaling(self, gaps: Floats) -> None:
-        if not self.knew_a_scale:  # predictions could not be clipped so far, so gaps may have been of any size
+        if not self.scale_was_known:  # predictions could not be clipped so far, so gaps may have been of any size
             self.widest_gap = min(self.widest_gap, float(gaps[0]))
-            self.knew_a_scale = True
+            self.scale_was_known = True
 
-    def rescale_seen(self, losses: Floats) -> Floats:
+    def rescale_queried(self, losses: Floats) -> Floats:
         """Map the losses (n_queried,) of the only experts queried in a round to [0, 1], and update their range.
 
         Squared errors are replaced by their roots, which keeps their order. Among the squares few are large, and all
@@ -163,7 +163,7 @@ class RegressionScore(LossRange):
         """
         if isinstance(self.loss, SquaredError):
             losses = np.sqrt(losses)
-        if not self.knew_a_scale:
-            self.observed_range, self.knew_a_scale = SeenRange(), True
+        if not self.scale_was_known:
+            self.observed_range, self.scale_was_known = ObservedRange(), True
         self.observed_range = self.observed_range.widened(losses)
         return self.observed_range.rescaled(losses)

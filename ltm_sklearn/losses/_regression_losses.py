@@ -156,7 +156,7 @@ class OutputLosses:
         self.losses = losses
 
     @property
-    def have_gradients(self) -> bool:
+    def have_gradient(self) -> bool:
         """Whether all losses have a gradient and can be linearised."""
         return all(hasattr(loss, "gradient") for loss in self.losses)
 

@@ -212,6 +212,8 @@ def test_limits_of_levels_and_likelihood_ratios():
     now = levels({**same, "good_squares": 2.5e5})
     assert now.good - now.bad == pytest.approx(0.1)
     assert now.good + now.bad == pytest.approx(1.0)
+    now = levels({**same, "good_squares": 6.25e4})  # dispersion 1/4
+    assert now.good - now.bad == pytest.approx(0.05, rel=1e-3)
     far = {**same, "good_loss": 0.0, "bad_loss": 1e6, "good_squares": 0.0}
     now = levels(far)
     assert now == (0.995, 0.005, 1e-3)

@@ -34,6 +34,13 @@ def test_losses_equal_values_computed_by_hand(loss):
     np.testing.assert_allclose(score.mixture_loss(TRUTH, PROBABILITIES[0]), EXPECTED[loss][0], atol=1e-15)
 
 
+def test_linearised_margin_losses_equal_values_computed_by_hand():
+    score = ClassificationScore("auto", 3, average=True)
+    y, experts = np.array([0, 0]), np.repeat(np.eye(3)[:, np.newaxis], 2, axis=1)
+    mixture = np.array([[0.7, 0.25, 0.05], [0.77, 0.23, 0.0]])  # margins 0.45 and 0.54: only the first is below 1/2
+    assert score.losses(y, experts, mixture).tolist() == [[0.0, 0.0], [1.0, 0.0], [0.5, 0.0]]
+
+
 def test_probabilities_of_zero_for_all_classes_are_a_mistake():
     # as of an expert that predicts a label which the ensemble does not have
     losses = score_of("zero_one", 2).losses(np.array([0, 1]), np.zeros((1, 2, 2)), None)
@@ -74,8 +81,8 @@ def test_custom_loss_outside_the_unit_interval_is_refused(value):
         score_of(lambda y, p: np.full(len(y), value)).losses(TRUTH, PROBABILITIES, None)
 
 
-def test_distances_are_one_where_the_predicted_classes_differ():
+def test_disagreements_are_one_where_the_predicted_classes_differ():
     one = np.array([[0.9, 0.1], [0.4, 0.6], [0.4, 0.6], [0.2, 0.8]])
     other = np.array([[0.6, 0.4], [0.4, 0.6], [0.6, 0.4], [0.2, 0.8]])
-    distances = score_of("auto").distances(one, np.stack([one, other]), np.zeros(4, dtype=int))
-    assert distances.tolist() == [[0.0] * 4, [0.0, 0.0, 1.0, 0.0]]
+    disagreements = score_of("auto").disagreements(one, np.stack([one, other]), np.zeros(4, dtype=int))
+    assert disagreements.tolist() == [[0.0] * 4, [0.0, 0.0, 1.0, 0.0]]

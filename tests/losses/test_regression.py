@@ -1,4 +1,4 @@
-"""Scores of real predictions: linearised losses, the learned range, clipping, distances."""
+"""Scores of real predictions: linearised losses, the learned range, clipping, disagreements."""
 
 import pickle
 
@@ -124,7 +124,7 @@ def test_constant_targets_are_scored():
 
 def test_equal_predictions_have_loss_zero():
     y = np.random.default_rng(0).normal(size=30)
-    assert (rescaled_rounds(y, np.tile(3.0, (30, 4))) == 0.0).all()
+    assert (rescaled_rounds(y, np.tile(0.1, (30, 3))) == 0.0).all()  # the mean of three times 0.1 is not 0.1
 
 
 def score_with_a_scale():
@@ -203,26 +203,26 @@ def test_a_diverging_prediction_is_forgotten_once_the_targets_vary():
 # Distances ----------------------------------------------------------------------------------------------------
 
 
-def mean_distance(score, one, other, y):
+def mean_disagreement(score, one, other, y):
     one, other = (np.full((len(y), 1), value) if np.isscalar(value) else value for value in (one, other))
-    return score.distances(score.sanitized(one), score.sanitized(other)[np.newaxis], y).mean()
+    return score.disagreements(score.sanitized(one), score.sanitized(other)[np.newaxis], y).mean()
 
 
-def test_distances_are_in_units_of_the_width_of_the_targets():
+def test_disagreements_are_in_units_of_the_width_of_the_targets():
     score = RegressionScore("squared_error", average=True)
     constant = np.full(2, 5.0)
-    assert mean_distance(score, 0.0, 0.0, constant) == 0.0
-    assert mean_distance(score, 0.0, 1e-9, constant) == np.inf  # the width is unknown
+    assert mean_disagreement(score, 0.0, 0.0, constant) == 0.0
+    assert mean_disagreement(score, 0.0, 1e-9, constant) == np.inf  # the width is unknown
     y = np.array([0.0, 10.0])  # half of 10 is the median deviation from the median
     score.observe(y)
-    assert mean_distance(score, 0.0, np.array([[1.0], [5.0]]), y) == pytest.approx(0.1)
-    assert mean_distance(score, -1e9, 1e9, y) == pytest.approx(20.0 / 30.0)
+    assert mean_disagreement(score, 0.0, np.array([[1.0], [5.0]]), y) == pytest.approx(0.1)
+    assert mean_disagreement(score, -1e9, 1e9, y) == pytest.approx(20.0 / 30.0)
     mostly_zero = np.array([0.0, 0.0, 0.0, 4.0])  # the median deviation is 0; the mean deviation replaces it
-    assert mean_distance(score, 0.0, 3.0, mostly_zero) == pytest.approx(0.5)
+    assert mean_disagreement(score, 0.0, 3.0, mostly_zero) == pytest.approx(0.5)
 
 
-def test_one_outlier_does_not_make_all_distances_small():
+def test_one_outlier_does_not_make_all_disagreements_small():
     score = RegressionScore("squared_error", average=True)
     y = np.append(np.arange(20.0), 1e6)
     score.observe(y)
-    assert mean_distance(score, 0.0, 10.0, y) > 0.1
+    assert mean_disagreement(score, 0.0, 10.0, y) > 0.1
