@@ -49,7 +49,7 @@ def show_versions() -> None:
     """
     found = versions([*NEEDED, *EXTRAS])
     lines = {name: known or "absent" for name, known in found.items()}
-    # Where Python was started in the source folder, the sources are imported, which have no kernel: the path tells.
+    # The path shows whether the installed package or the source folder is imported.
     spec = find_spec("ltm_sklearn")
     lines |= {
         "imported from": str(spec.origin if spec else None),

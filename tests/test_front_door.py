@@ -28,6 +28,7 @@ def code_blocks(document):
     return re.findall(r"```python\n(.*?)```", (ROOT / document).read_text(), flags=re.DOTALL)
 
 
+@pytest.mark.fast_cases(1)
 @pytest.mark.parametrize(
     "document",
     [

@@ -18,6 +18,8 @@ from ltm_sklearn.__main__ import main
 from ltm_sklearn.cli._pictures import WORDS, draw_pictures
 from ltm_sklearn.cli.mixture import NAMES
 
+pytestmark = pytest.mark.fast_cases(1)
+
 pandas = pytest.importorskip("pandas")
 matplotlib = pytest.importorskip("matplotlib")
 
@@ -272,6 +274,7 @@ def test_the_page_says_what_was_run_and_names_are_no_markup(report):
     assert "blocks that are not complete" in words
 
 
+@pytest.mark.exhaustive
 def test_the_pictures_show_oracles_where_there_are_any():
     table = forecasts()
     mixture = ExpertMixture(time="t", record=N_ROWS).fit(table.drop(columns="y"), table["y"])
@@ -301,6 +304,7 @@ def chromium(*options, folder):
     return subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
 
 
+@pytest.mark.exhaustive
 def test_a_browser_shows_the_page(report, tmp_path):
     shown = chromium("--dump-dom", (report / "index.html").as_uri(), folder=tmp_path)
     assert "<title>Mixture of forecasts: in.csv</title>" in shown.stdout

@@ -28,6 +28,8 @@ from ltm_sklearn.streams import (
     stagger,
 )
 
+pytestmark = pytest.mark.fast_cases(3)
+
 READY = [stagger, sea, sine, agrawal, led, random_trees, rotating_hyperplane, linear_regressions]
 
 

@@ -52,8 +52,7 @@ def checkpoint_of(options: Any) -> Checkpoint | None:
     out, folder = options.out.resolve(), options.checkpoint.resolve()
     if out in (folder, *folder.parents):  # the next report would take it for a file of somebody else
         raise ValueError(f"{options.out} is for the report (--out): checkpoints need a folder of their own outside it")
-    own = f"{__package__}._evaluate_run.Alone"  # nothing else in a file may be of the commands
-    return Checkpoint(options.checkpoint, every=options.every, trusted=[own])
+    return Checkpoint(options.checkpoint, every=options.every)
 
 
 def check_apart(options: Any, names: Iterable[str]) -> None:

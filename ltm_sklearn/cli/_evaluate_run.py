@@ -87,7 +87,7 @@ def run_evaluation(file: StreamFile, batch: int, delay: int, seed: int, checkpoi
     # of the whole run, also of what came before a checkpoint
     failures: dict[str, int] = {} if checkpoint is None else checkpoint.extra
     if checkpoint is not None:
-        checkpoint._also = _contents(file)
+        checkpoint.identity = _contents(file)
     with _failures_counted(failures):
         result = prequential(
             {WITH: remembering, WITHOUT: forgetting, **alone, **baselines},

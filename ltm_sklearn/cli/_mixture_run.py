@@ -14,7 +14,7 @@ from .._optional import import_extra
 from .._typing import Floats
 from ..evaluation import checksum
 from ..forecasting import ExpertMixture, MixtureSummary, plain_mean
-from ..persistence import Checkpoint, setting_of
+from ..persistence import Checkpoint, describe_parameters
 from ..recording import RunRecord
 from ._forecast_file import ForecastFile
 
@@ -49,7 +49,7 @@ def run_mixture(
     series = None if file.series is None else file.series[file.known]
     start, is_saved = 0, True
     if checkpoint is not None:
-        mixture, start = checkpoint._resume(mixture, setting_of(mixture, "mixture") | _contents(file))
+        mixture, start = checkpoint.resume(mixture, describe_parameters(mixture, "mixture") | _contents(file))
         if start:
             print(f"mixture: resumed at row {start}", file=sys.stderr)
     for stop in _stops(len(y), blocks, series):
