@@ -792,7 +792,7 @@ def test_a_command_that_was_stopped_goes_on(what, file, options, row, files, mon
     with monkeypatch.context() as patch:
         stopped_at(patch, row)
         assert command(*arguments, "--out", files / "report", *checkpoint) == 130
-    assert "the same command goes on from the checkpoint in" in capsys.readouterr().err
+    assert "the same command resumes the run from" in capsys.readouterr().err
     assert not (files / "report").exists()
     assert command(*arguments, "--out", files / "report", *checkpoint) == 0
     assert f"resumed at row {row}\n" in capsys.readouterr().err
