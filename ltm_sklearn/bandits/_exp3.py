@@ -44,11 +44,9 @@ class ExponentialBandit(ScaledBandit):
     def _initial_state(self, n_arms: int) -> State:
         return {"gains": np.zeros(n_arms)}
 
-    def _weights(self, state: State) -> Floats:
-        return softmax(self._settings(state).rate * (state["gains"] - state["gains"].max()))
-
     def _distribution(self, state: State) -> Floats:
-        exploration, weights = self._settings(state).exploration, self._weights(state)
+        rate, exploration, _ = self._settings(state)
+        weights = softmax(rate * (state["gains"] - state["gains"].max()))
         return (1.0 - exploration) * weights + exploration / len(weights)
 
     def _next_state(self, state: State, arms: Arms, losses: Floats, chances: Floats) -> State:
