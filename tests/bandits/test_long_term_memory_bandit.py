@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ltm_sklearn.bandits import Exp3S, LongTermMemoryBandit, _bayes_filter
-from ltm_sklearn.bandits._bayes_filter import levels, likelihood_ratios
+from ltm_sklearn.bandits._bayes_filter import Levels, levels, likelihood_ratios
 
 
 def sparse(order, length, n_arms, seed=0):
@@ -114,11 +114,12 @@ def test_outliers_do_not_hide_small_differences(scatter):
     assert (played == good)[:, 4_000:].mean() > 0.9
 
 
-def test_a_round_written_out():
+@pytest.mark.parametrize("loss", [1.0, 0.25])
+def test_a_round_written_out(loss):
     """All steps of a round as formulas, from a state in mid-run."""
     bandit = LongTermMemoryBandit(random_state=0)
     bandit.run(noisy([1, 2, 1], 40, 4, 0.6)[0])
-    state, n_arms, arm, loss, chance = bandit.state_, 4, 2, 1.0, 0.125
+    state, n_arms, arm, chance = bandit.state_, 4, 2, 0.125
     t = state["rounds"]
 
     # The range: what lies beyond the levels shrinks, then the loss widens it.
@@ -135,7 +136,7 @@ def test_a_round_written_out():
     assert 0.1 * np.sqrt(dispersion) < good - bad  # no limit is reached
     log_ratio = (x * np.log(good / bad) + (1 - x) * np.log((1 - good) / (1 - bad))) / dispersion
     ratio = np.exp(log_ratio)
-    assert -5 < log_ratio < 0
+    assert 0 < abs(log_ratio) < 5
 
     # The filter: six cells, weighted by their evidence.
     alphas, theta = [1 / (t + 2), 1e-3, 3e-3, 1e-2, 3e-2, 1e-1], max(1e-4, 1 / (t + 2))
@@ -218,6 +219,8 @@ def test_limits_of_levels_and_likelihood_ratios():
     now = levels(far)
     assert now == (0.995, 0.005, 1e-3)
     np.testing.assert_allclose(likelihood_ratios(now, np.array([0.0, 1.0])), np.exp([-5.0, 5.0]))
+    ratio = likelihood_ratios(Levels(0.6, 0.4, 0.5), np.array([0.8]))
+    np.testing.assert_allclose(ratio, np.exp((0.8 * np.log(1.5) - 0.2 * np.log(1.5)) / 0.5))
     few = levels({**far, "good_count": 10.0, "bad_count": 10.0, "bad_loss": 10.0})
     assert few.good == pytest.approx(0.875)
     assert few.bad == pytest.approx(0.125)

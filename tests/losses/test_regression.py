@@ -124,7 +124,10 @@ def test_constant_targets_are_scored():
 
 def test_equal_predictions_have_loss_zero():
     y = np.random.default_rng(0).normal(size=30)
-    assert (rescaled_rounds(y, np.tile(0.1, (30, 3))) == 0.0).all()  # the mean of three times 0.1 is not 0.1
+    assert (rescaled_rounds(y, np.tile(3.0, (30, 4))) == 0.0).all()
+    mixture = np.array([[(0.1 + 0.1 + 0.1) / 3]])  # not 0.1, by rounding
+    losses = RegressionScore("auto", average=True).losses(np.ones(1), np.full((3, 1, 1), 0.1), mixture)
+    assert losses.tolist() == [[0.0]] * 3
 
 
 def score_with_a_scale():
