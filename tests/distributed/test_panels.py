@@ -76,7 +76,7 @@ def files_in(folder):
     "parameters",
     [
         {},
-        {"loss": "absolute", "bias": True},
+        {"loss": "absolute_error", "bias": True},
         {"lag": 2, "block": 2},
         {"loss": own_loss},
         {"group": "weekday", "gradient": False},
@@ -708,7 +708,7 @@ def test_wrong_rows_to_predict_are_named(tmp_path):
         ({"keep": 0}, "keep=0"),
         ({"n_buckets": 8}, "n_buckets=8 differs from that of the panel in .*, 3"),
         ({"target": "z"}, "target='z' differs from that of the panel in .*, 'y'"),
-        ({"loss": "absolute"}, "loss='absolute' differs from that of the mixtures in .*, 'squared'"),
+        ({"loss": "absolute_error"}, "loss='absolute_error' differs from that of the mixtures in .*, 'squared_error'"),
     ],
 )
 def test_wrong_parameters_are_named(parameters, message, tmp_path):

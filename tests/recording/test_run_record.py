@@ -23,7 +23,7 @@ def test_the_record_has_the_issued_predictions_and_the_targets():
     np.testing.assert_allclose(run.predictions, predictions)
     np.testing.assert_allclose((run.weights * run.forecasts).sum(axis=1), run.predictions)
     assert (run.uniform >= 0.0).all()
-    assert run.loss_name == "squared"
+    assert run.loss_name == "squared_error"
     assert model.history_[-1].row == 60
 
 
@@ -47,7 +47,7 @@ def test_thinned_records_keep_missing_losses_and_times():
 
 
 def test_the_plain_mean_is_that_of_the_experts():
-    model = regressor(memory=None, record=100, loss="absolute")
+    model = regressor(memory=None, record=100, loss="absolute_error")
     X, y = rows(10)
     model.partial_fit(X[:5], y[:5])
     mean = np.mean([expert.predict(X[5:]) for expert in model.estimators_], axis=0)
@@ -57,7 +57,7 @@ def test_the_plain_mean_is_that_of_the_experts():
 
 def test_shapes_are_validated():
     run = run_record()
-    assert repr(run) == "<RunRecord: 4 experts, 30 rows in 30 records, squared loss>"
+    assert repr(run) == "<RunRecord: 4 experts, 30 rows in 30 records, squared_error loss>"
     with pytest.raises(ValueError, match=r"weights of a run_record must have shape \(30, 4\); it has \(30, 3\)"):
         changed(run, weights=run.weights[:, 1:])
     with pytest.raises(ValueError, match=r"loss of a run_record must have shape \(30,\)"):

@@ -33,7 +33,7 @@ def run_record(n_experts=4, n_records=30, dated=False, counts=1, leaders=None, s
         forecasts=forecasts,
         targets=targets,
         predictions=predictions,
-        loss_name="squared",
+        loss_name="squared_error",
         uniform=(forecasts.mean(axis=1) - targets) ** 2,
     )
 
