@@ -54,7 +54,7 @@ def test_watch_once_prints_how_the_run_stands(run, capsys):
     model, path = run
     assert main(["watch", str(path), "--once"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("run.jsonl: LongTermMemoryRegressor, squared loss, process ")
+    assert lines[0].startswith("run.jsonl: LongTermMemoryRegressor, squared_error loss, process ")
     assert lines[1].startswith("row 1,200 (120 rounds): loss ")
     assert lines[2].startswith("overall loss ")
     assert lines[4].split() == ["expert", "weight", "mean", "loss", "led"]
