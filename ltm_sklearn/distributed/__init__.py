@@ -1,7 +1,7 @@
-"""More than one machine: more series than one process holds, and experts that live on Dask's workers."""
+"""Panels of series and pools of experts on clusters: Dask, Ray and Spark through Fugue, and Dask."""
 
 from ._dask_workers import DaskWorkers
-from ._on_worker import OnWorker
 from ._panel_mixture import PanelMixture
+from ._remote_estimator import OnWorker
 
 __all__ = ["DaskWorkers", "OnWorker", "PanelMixture"]

@@ -18,14 +18,13 @@ from .._param_checks import check_count, check_number
 from ..engine import MODEL, CallFailure, ExpertWarning, error_text, missed_in_round
 from ..ensemble import as_sklearn_model, check_frozen, check_is_estimator, is_frozen, pairs_of
 from ..recording import logger
-from ._bench import Answer, Message, Task
-from ._on_worker import OnWorker
-from ._parcels import Parcels
-from ._remote import Remote, Seat, WorkerLost
+from ._remote_estimator import OnWorker
+from ._remote_model import RemoteModel, WorkerConnection, WorkerLost
+from ._worker_messages import PickledArguments, TaskBatch, TaskResult, WorkerTask, digests_of
 
 
 class Traffic(NamedTuple):
-    """What a driver and its workers have told each other."""
+    """Number of messages and bytes between the driver and its workers."""
 
     messages: int  #: to workers
     sent: int  #: bytes of rows, targets and models, to workers
@@ -33,40 +32,40 @@ class Traffic(NamedTuple):
 
 
 class DaskWorkers:
-    """Experts that live on Dask's workers, for pools that are too heavy for one process.
+    """Workers of a Dask cluster that hold experts, for pools that are too heavy for one process.
 
-    In each round every worker is sent the batch once, whatever the number of its experts, and they are asked side by
-    side; what they say comes back, and the ensemble weighs it as it always does, to the same numbers. Models and their
+    In each round every worker is sent the batch once, whatever the number of its experts, and the workers predict and
+    train in parallel. Only predictions are returned; the results are bitwise those of a local pool. Models and their
     snapshots stay on their workers.
 
-    When a worker is lost, its experts sleep, with a warning, and are restored on another worker from their last
-    checkpoint when they are next needed. What they have learned since is lost. No worker is relieved of experts when a
-    new one joins; the next experts go to the worker that has the fewest.
+    When a worker is lost, its experts sleep for the round, with a warning. In the next round they are restored on
+    another worker from their last checkpoints, without the batches that were learned since. New experts are placed on
+    the worker with the fewest; experts are never moved to a new worker.
 
     Parameters
     ----------
     client : distributed.Client, optional
-        None: the one that is in force when it is needed.
+        None: the current client when it is needed.
     workers : list of str, optional
-        Addresses or names of the workers that may be used. None: all.
+        Addresses or names of the workers to use. None: all.
     checkpoint_every : int, default=10
-        Each expert's model is saved when it has learned so many batches, the first time after the first one. Snapshots,
-        which do not learn, are saved when they are first asked.
+        Number of learned batches between the checkpoints of an expert; the first checkpoint follows the first batch.
+        Snapshots, which do not learn, are saved at their first prediction.
     folder : path, optional
-        Where to save them: a folder that the driver and all workers reach. None: in the memory of the driver, to which
-        they are then sent.
+        A folder for checkpoints that the driver and all workers reach. None: they are sent to the driver and kept in
+        its memory.
     timeout : float, default=60
-        Seconds that an expert may take; one that takes longer sleeps until it has ended. Also how long to wait for a
-        worker if there is none.
+        Seconds for the prediction or training of an expert. An expert that takes longer sleeps until it is done. Also
+        the time to wait for a worker if there is none.
 
     See Also
     --------
-    OnWorker : An expert on a worker.
+    OnWorker : An expert whose model is on a worker.
 
     Notes
     -----
-    Between driver and workers models go as pickles, as all of Dask's data do: a cluster is trusted. Workers need the
-    same versions of the libraries as the driver.
+    Models are sent as pickles, as all data of Dask: use trusted clusters only. Workers need the same versions of the
+    libraries as the driver.
 
     Examples
     --------
@@ -95,33 +94,33 @@ class DaskWorkers:
     ) -> None:
         check_count("checkpoint_every", checkpoint_every)
         if timeout is None:
-            raise ValueError("timeout=None must be a number of seconds")
+            raise ValueError("timeout must be a number of seconds; it is None")
         check_number("timeout", timeout, 0.0, np.inf, low_open=True, high_open=True)
         if workers is not None and (isinstance(workers, str) or not workers):
             raise ValueError(f"workers={workers!r} must be a list of addresses or names")
         if folder is not None and not isdir(folder):
-            raise FileNotFoundError(f"folder={fspath(folder)!r}: there is no such folder")
+            raise FileNotFoundError(f"folder={fspath(folder)!r} does not exist")
         self.client = client
         self.workers = workers
         self.checkpoint_every = checkpoint_every
         self.folder = None if folder is None else fspath(folder)
         self.timeout = timeout
-        self._seats: dict[str, Seat] = {}
+        self._connections: dict[str, WorkerConnection] = {}
         self._traffic = Traffic(0, 0, 0)
 
     @property
     def traffic(self) -> Traffic:
-        """How many messages workers were sent, and how many bytes went to them and came from them."""
+        """Numbers of messages to the workers, and of bytes to them and from them."""
         return self._traffic
 
     def experts(self, estimators: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
-        """Experts for ``estimators=`` of an ensemble, whose models will be on workers.
+        """Return experts for ``estimators=`` of an ensemble whose models are on workers.
 
         Parameters
         ----------
         estimators : list of (str, estimator) pairs
-            Of scikit-learn or of River. Those without ``partial_fit`` are fitted on a ``SlidingWindow``, which is on
-            the worker too; a ``FrozenEstimator`` is never trained.
+            Estimators of scikit-learn or models of River. Those without ``partial_fit`` are fitted on a
+            ``SlidingWindow`` on the worker; a ``FrozenEstimator`` is never trained.
 
         Returns
         -------
@@ -138,80 +137,81 @@ class DaskWorkers:
             return type(estimator)(OnWorker(estimator.estimator, self)._fitted())
         return OnWorker(as_sklearn_model(estimator), self)
 
-    # What the ensemble's rounds ask --------------------------------------------------------------------------------
+    # Calls of the ensemble's rounds -------------------------------------------------------------------------------
 
     def begin(self, function: Callable[..., Any], tasks: list[tuple[Any, ...]]) -> Callable[[], list[Any]]:
-        """Have a function called with each of the tasks on the workers of their models, all at once.
+        """Start calls of a function with each of the tasks on the workers of their models, all at once.
 
-        Returns a function that waits for the results, in order. A model that is returned stays where it is: its
+        Returns a function that waits for the results, in order. A model that is returned stays on its worker: its
         :class:`OnWorker` stands for it.
         """
         return self._begin(function, tasks, [None] * len(tasks))
 
-    def copy_beside(self, model: OnWorker, how: Callable[[Any], Any]) -> Remote:
-        """A copy of a model, on the same worker; of one that is nowhere, another that will be restored."""
+    def copy_beside(self, model: OnWorker, how: Callable[[Any], Any]) -> RemoteModel:
+        """Copy a model on its worker; if it is on no worker, copy its last checkpoint."""
         remote, key = model.remote, uuid4().hex
-        if remote.seat is None and how is copy.deepcopy:
-            return remote.twin()
+        if remote.connection is None and how is copy.deepcopy:
+            return remote.copied()
         result = self._begin(_copied, [(how, None, model)], [key])()[0]
         if isinstance(result, CallFailure):
-            if remote.seat is None and how is copy.deepcopy:  # not any more
-                told = f"{model!r} is copied as its last checkpoint has it: {error_text(result.error)}"
-                warn(told, ExpertWarning, stacklevel=2)
-                return remote.twin()
+            if remote.connection is None and how is copy.deepcopy:  # its worker was lost in the call
+                text = f"{model!r} is copied as of its last checkpoint: {error_text(result.error)}"
+                warn(text, ExpertWarning, stacklevel=2)
+                return remote.copied()
             raise result.error
-        assert remote.seat is not None
-        copied = remote.twin()
+        assert remote.connection is not None
+        copied = remote.copied()
         copied.n_learned = remote.n_learned
-        copied.settle(remote.seat, key)
+        copied.place(remote.connection, key)
         return copied
 
     def _begin(
         self, function: Callable[..., Any], tasks: list[tuple[Any, ...]], keep_as: list[str | None]
     ) -> Callable[[], list[Any]]:
+        """Place models that are on no worker, send each worker its tasks, and return a function that waits."""
         remotes = [task[MODEL].remote for task in tasks]
         results: list[Any] = [None] * len(tasks)
         placed = self._place(remotes, results)
-        parcels = Parcels()
+        arguments = PickledArguments()
         sent = []
-        for seat in dict.fromkeys(remote.seat for remote in remotes if remote.seat is not None):
-            here = [at for at, remote in enumerate(remotes) if remote.seat is seat and results[at] is None]
-            if not here:
+        for connection in dict.fromkeys(remote.connection for remote in remotes if remote.connection is not None):
+            own = [at for at, remote in enumerate(remotes) if remote.connection is connection and results[at] is None]
+            if not own:
                 continue
-            if seat.is_late:
-                self._fail(results, here, TimeoutError(f"the worker {seat.address} does not answer yet"))
+            if connection.is_late:
+                self._fail(results, own, TimeoutError(f"the worker {connection.address} does not answer yet"))
                 continue
-            asked = [
-                Task(
+            worker_tasks = [
+                WorkerTask(
                     remotes[at].key,
-                    [parcels.digest(function), *map(parcels.digest, _others(tasks[at]))],
+                    [arguments.digest(function), *map(arguments.digest, _others(tasks[at]))],
                     MODEL,
                     keep_as[at],
                 )
-                for at in here
+                for at in own
             ]
-            new = {remotes[at].key: placed[remotes[at]] for at in here if remotes[at] in placed}
-            errors, config = np.geterr(), get_config()
-            message = Message(asked, parcels.besides(seat.known, asked), new, _emptied(seat.freed), errors, config)
+            batch = TaskBatch(
+                worker_tasks,
+                arguments.unknown_to(connection.known, worker_tasks),
+                {remotes[at].key: placed[remotes[at]] for at in own if remotes[at] in placed},
+                connection.take_freed(),
+                np.geterr(),
+                get_config(),
+            )
             try:
-                sent.append((seat, here, message, self._send(seat, message)))
+                sent.append((connection, own, batch, self._send(connection, batch)))
             except Exception as error:
-                self._fail(results, here, error, remotes)
+                self._fail(results, own, error, remotes)
 
         def wait() -> list[Any]:
-            for seat, here, message, answer in sent:
+            for connection, own, batch, pending in sent:
                 try:
-                    answers = seat.wait(answer, len(here))
-                    if answers is None:  # another thread's message was between: once more, with everything
-                        message = message._replace(parcels=parcels.besides(frozenset(), message.tasks))
-                        answers = seat.wait(self._send(seat, message), len(here))
-                    assert answers is not None
+                    answers = self._answers(connection, batch, pending, arguments)
                 except Exception as error:
-                    self._fail(results, here, error, remotes)
+                    self._fail(results, own, error, remotes)
                     continue
-                seat.known = frozenset(digest for task in message.tasks for digest in task.arguments)
-                for at, told in zip(here, answers, strict=True):
-                    results[at] = self._received(remotes[at], told, tasks[at][MODEL])
+                for at, answer in zip(own, answers, strict=True):
+                    results[at] = self._received(remotes[at], answer, tasks[at][MODEL])
             for task, result in zip(tasks, results, strict=True):
                 if isinstance(result, CallFailure) and not task[MODEL].is_late:
                     result.model = task[MODEL]
@@ -219,35 +219,48 @@ class DaskWorkers:
 
         return wait
 
-    def _place(self, remotes: list[Remote], results: list[Any]) -> dict[Remote, tuple[Any, bool]]:
-        """Give models that are nowhere a seat; returns what their workers will need. FailureLog go to the results."""
-        homeless = [at for at, remote in enumerate(remotes) if remote.seat is None]
+    def _answers(
+        self, connection: WorkerConnection, batch: TaskBatch, pending: Any, arguments: PickledArguments
+    ) -> list[TaskResult]:
+        """Wait for the results of a batch; send it again, complete, if another thread's batch came between."""
+        answers = connection.wait(pending, len(batch.tasks))
+        if answers is None:
+            batch = batch._replace(arguments=arguments.unknown_to(frozenset(), batch.tasks))
+            answers = connection.wait(self._send(connection, batch), len(batch.tasks))
+        assert answers is not None
+        connection.known = digests_of(batch.tasks)
+        return answers
+
+    def _place(self, remotes: list[RemoteModel], results: list[Any]) -> dict[RemoteModel, tuple[bytes | str, bool]]:
+        """Choose workers for models that have none, and return what to send them; failures go to the results."""
+        unplaced = [at for at, remote in enumerate(remotes) if remote.connection is None]
         for at, remote in enumerate(remotes):
-            if remote.seat is not None and remote.seat.is_lost:  # told of, as learning is lost; restored the next time
-                self._fail(results, [at], WorkerLost(remote.seat.loss), remotes)
-        placed: dict[Remote, tuple[Any, bool]] = {}
-        if not homeless:
+            # reported in this round, because learned batches are lost; restored in the next one
+            if remote.connection is not None and remote.connection.is_lost:
+                self._fail(results, [at], WorkerLost(remote.connection.loss_text), remotes)
+        placed: dict[RemoteModel, tuple[bytes | str, bool]] = {}
+        if not unplaced:
             return placed
         try:
             addresses = self._addresses()
         except Exception as error:
-            self._fail(results, homeless, error)
+            self._fail(results, unplaced, error)
             return placed
-        for at in homeless:
+        for at in unplaced:
             remote = remotes[at]
             try:
-                if remote.seat is None:  # it may be asked twice
-                    data = remote.to_place()
-                    with self._client().as_current():  # an actor goes by the one in force where it comes to be
-                        seat = self._seat(addresses)
-                    remote.settle(seat, uuid4().hex)
+                if remote.connection is None:  # it may occur twice
+                    data = remote.to_send()
+                    with self._client().as_current():  # an actor uses the client that is current where it is unpickled
+                        connection = self._connection(addresses)
+                    remote.place(connection, uuid4().hex)
                     placed[remote] = data
             except Exception as error:
                 self._fail(results, [at], error)
         return placed
 
     def _addresses(self) -> dict[str, int]:
-        """The workers that may be used, with their threads; waits for one if there is none, once in a round."""
+        """Return the usable workers with their numbers of threads; wait for one if there is none, once in a round."""
         missed = missed_in_round()
         patience = 0.0 if any(each is self for each in missed) else self.timeout
         client, deadline = self._client(), time.monotonic() + patience
@@ -259,18 +272,20 @@ class DaskWorkers:
                 if self.workers is None or address in self.workers or about["name"] in self.workers
             }
             if found:
-                self._seats = {address: seat for address, seat in self._seats.items() if not seat.is_lost}
+                self._connections = {
+                    address: connection for address, connection in self._connections.items() if not connection.is_lost
+                }
                 return found
             if time.monotonic() >= deadline:
                 missed.append(self)
                 which = "no worker" if self.workers is None else f"none of the workers {self.workers!r}"
-                raise TimeoutError(f"the Dask cluster has {which}: waited {self.timeout:g} s for one")
+                raise TimeoutError(f"the Dask cluster has {which}; waited {self.timeout:g} s for one")
             time.sleep(0.1)
 
     def _client(self) -> Any:
         if self.client is not None:
             if self.client.status in ("closing", "closed"):
-                raise ValueError("the client of DaskWorkers is closed: give it another one (client=)")
+                raise ValueError("the client of DaskWorkers is closed: set another one (client=)")
             return self.client
         try:
             from distributed import get_client
@@ -279,50 +294,55 @@ class DaskWorkers:
         try:
             return get_client()
         except ValueError as error:
-            raise ValueError("there is no Dask client in force: make one, or give DaskWorkers(client)") from error
+            raise ValueError("there is no current Dask client: make one, or pass it to DaskWorkers(client)") from error
 
-    def _seat(self, addresses: dict[str, int]) -> Seat:
-        """On the worker with the fewest models, of those that answer; one that does not get ready is left out."""
+    def _connection(self, addresses: dict[str, int]) -> WorkerConnection:
+        """Return the connection to the worker with the fewest models; workers that do not get ready are removed."""
 
-        def burden(address: str) -> tuple[bool, int]:
-            seat = self._seats.get(address)
-            return (False, 0) if seat is None else (seat.is_late, len(seat.keys))
+        def load(address: str) -> tuple[bool, int]:
+            connection = self._connections.get(address)
+            return (False, 0) if connection is None else (connection.is_late, len(connection.keys))
 
         while addresses:
-            address = min(addresses, key=burden)
-            if address not in self._seats:
+            address = min(addresses, key=load)
+            if address not in self._connections:
                 arguments = addresses[address], self.checkpoint_every, self.folder, self.timeout
                 try:
-                    self._seats[address] = Seat(self._client(), address, *arguments)
+                    self._connections[address] = WorkerConnection(self._client(), address, *arguments)
                 except Exception as error:
                     logger.warning("no models can be placed on %s: %s", address, error)
                     del addresses[address]
                     continue
-            return self._seats[address]
+            return self._connections[address]
         raise TimeoutError("no worker of the Dask cluster is ready for models")
 
-    def _send(self, seat: Seat, message: Message) -> Any:
-        models = [data for data, _ in message.placed.values() if isinstance(data, bytes)]
-        n_bytes = sum(map(len, message.parcels.values())) + sum(map(len, models))
+    def _send(self, connection: WorkerConnection, batch: TaskBatch) -> Any:
+        """Send a batch, and count its bytes."""
+        models = [data for data, _ in batch.models.values() if isinstance(data, bytes)]
+        n_bytes = sum(map(len, batch.arguments.values())) + sum(map(len, models))
         self._traffic = self._traffic._replace(messages=self._traffic.messages + 1, sent=self._traffic.sent + n_bytes)
-        return seat.send(message)
+        return connection.send(batch)
 
-    def _received(self, remote: Remote, told: Answer, model: Any) -> Any:
-        remote.take(told)
-        parts = [part for part in (told.result, told.saved) if part is not None]
-        n_bytes = sum(part.nbytes if hasattr(part, "nbytes") else len(part) for part in parts if _is_sized(part))
-        self._traffic = self._traffic._replace(received=self._traffic.received + n_bytes)
-        if told.gone:
-            remote.leave()
-        return model if told.learned else told.result
+    def _received(self, remote: RemoteModel, answer: TaskResult, model: Any) -> Any:
+        """Note the result of a task, count its bytes, and return it."""
+        remote.update(answer)
+        for part in (answer.result, answer.checkpoint):
+            n_bytes = len(part) if isinstance(part, bytes) else getattr(part, "nbytes", 0)
+            self._traffic = self._traffic._replace(received=self._traffic.received + n_bytes)
+        if answer.missing:
+            remote.remove()
+        return model if answer.trained else answer.result
 
-    def _fail(self, results: list[Any], where: list[int], error: Exception, remotes: Sequence[Remote] = ()) -> None:
+    def _fail(
+        self, results: list[Any], where: list[int], error: Exception, remotes: Sequence[RemoteModel] = ()
+    ) -> None:
+        """Set results to the same failure; models on a lost worker are removed from it."""
         for at in where:
             results[at] = CallFailure(error)
             if isinstance(error, WorkerLost):
-                remotes[at].leave()
+                remotes[at].remove()
 
-    # A cluster is no part of a model -------------------------------------------------------------------------------
+    # Copies and pickles --------------------------------------------------------------------------------------------
 
     def __deepcopy__(self, memo: Any) -> Self:
         return self
@@ -332,7 +352,7 @@ class DaskWorkers:
         return {name: getattr(self, name) for name in kept}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, client=None, _seats={}, _traffic=Traffic(0, 0, 0))  # the folder may be elsewhere
+        self.__dict__.update(state, client=None, _connections={}, _traffic=Traffic(0, 0, 0))
 
     def __repr__(self) -> str:
         return f"DaskWorkers(checkpoint_every={self.checkpoint_every}, timeout={self.timeout:g})"
@@ -347,14 +367,3 @@ def _copied(how: Callable[[Any], Any], _: None, model: Any) -> Any:
 
 def _others(task: tuple[Any, ...]) -> tuple[Any, ...]:
     return task[:MODEL] + task[MODEL + 1 :]
-
-
-def _emptied(keys: Any) -> list[str]:
-    emptied = []
-    while keys:
-        emptied.append(keys.popleft())
-    return emptied
-
-
-def _is_sized(part: Any) -> bool:
-    return isinstance(part, bytes) or hasattr(part, "nbytes")

@@ -1,4 +1,4 @@
-"""Threads for calls that an event loop waits for, and that may never end."""
+"""Daemon threads for calls that an event loop awaits and that may never return."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from typing import Any
 Jobs = SimpleQueue[Callable[[], None] | None]
 
 
-class Threads:
-    """As many daemon threads as there are calls at a time. One that hangs keeps no call and no process waiting."""
+class DaemonThreads:
+    """Daemon threads, as many as calls run at a time; a call that hangs blocks no other call and no exit."""
 
     def __init__(self) -> None:
         self._jobs: Jobs = SimpleQueue()
-        self._n_idle = 0  #: written by the loop's thread alone
+        self._n_idle = 0  #: changed by the loop's thread only
         weakref.finalize(self, self._jobs.put, None)
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> asyncio.Future[Any]:
-        """What a function will return, which must not raise."""
+        """Return a future of the result of a function, which must not raise."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Any] = loop.create_future()
 
-        def tell(result: Any) -> None:
+        def finish(result: Any) -> None:
             self._n_idle += 1
             if not future.cancelled():
                 future.set_result(result)
 
         def job() -> None:
             result = function(*arguments)
-            with suppress(RuntimeError):  # the loop is closed: nobody waits
-                loop.call_soon_threadsafe(tell, result)
+            with suppress(RuntimeError):  # the loop is closed, and the result is not needed
+                loop.call_soon_threadsafe(finish, result)
 
         if self._n_idle:
             self._n_idle -= 1

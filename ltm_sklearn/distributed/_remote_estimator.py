@@ -1,4 +1,4 @@
-"""An estimator whose model is on a worker."""
+"""Estimator whose model is on a worker."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from sklearn.utils.metaestimators import available_if
 from .._typing import Floats
 from ..engine import CallFailure, ExpertWarning, attempt
 from ..ensemble import SklearnModels, SlidingWindow, takes_nan
-from ._bench import dumps, loads
-from ._remote import Remote
+from ._remote_model import RemoteModel
+from ._worker_messages import dumps, loads
 
 
 def _call(name: str, model: Any, arguments: tuple[Any, ...], params: dict[str, Any]) -> Any:
@@ -27,26 +27,26 @@ def _attribute(name: str, model: Any) -> Any:
 
 
 def _itself(_: None, model: Any) -> bytes:
-    return dumps(model)  # here, where it is the model's own failure if it cannot be pickled
+    return dumps(model)  # pickled here, so that a model that cannot be pickled is reported as its own failure
 
 
 class OnWorker(MetaEstimatorMixin, BaseEstimator):
-    """A scikit-learn estimator whose model is on a worker of a Dask cluster.
+    """Estimator whose model is on a worker of a Dask cluster.
 
-    ``fit``, ``partial_fit``, ``predict`` and ``predict_proba`` are done there. Copies, as a memory takes them, are made
-    beside the model. Pickled or saved, it takes the model along, and what is loaded goes to a worker again with its
-    first use. ``clone`` gives one without a model.
+    ``fit``, ``partial_fit``, ``predict`` and ``predict_proba`` run on the worker. Copies, such as snapshots, are made
+    there. A pickled or saved estimator includes the model, which is placed on a worker again at its first use.
+    ``clone`` returns an estimator without a model.
 
     Parameters
     ----------
     estimator : estimator
-        A classifier or regressor; one without ``partial_fit`` gets a ``SlidingWindow``, which is on the worker too.
+        A classifier or regressor. One without ``partial_fit`` is wrapped in a ``SlidingWindow`` on the worker.
     workers : DaskWorkers
-        Where it may live.
+        The workers that may hold the model.
 
     See Also
     --------
-    DaskWorkers : Makes these of a list of experts.
+    DaskWorkers : Makes such estimators from a list of experts.
 
     Examples
     --------
@@ -61,35 +61,35 @@ class OnWorker(MetaEstimatorMixin, BaseEstimator):
     [1 1 1 1 0] (1, 20)
     """
 
-    _remote: Remote | None
+    _remote: RemoteModel | None
 
     def __init__(self, estimator: Any, workers: Any) -> None:
         self.estimator = estimator
         self.workers = workers
 
-    # Where the model is --------------------------------------------------------------------------------------------
+    # The model --------------------------------------------------------------------------------------------
 
     @property
     def elsewhere(self) -> Any:
-        """Who runs tasks with the model."""
+        """The workers that run tasks of the model."""
         return self.workers
 
     @property
-    def remote(self) -> Remote:
-        """The model, as the driver knows it."""
+    def remote(self) -> RemoteModel:
+        """The model as the driver sees it."""
         if self.__dict__.get("_remote") is None:
-            self._remote = Remote(SklearnModels({"": self.estimator}, None, {}).fresh(""))
+            self._remote = RemoteModel(SklearnModels({"": self.estimator}, None, {}).fresh(""))
         assert self._remote is not None
         return self._remote
 
     @property
     def is_late(self) -> bool:
-        """Whether its model was still busy, with what nobody waits for any more, when it was last asked."""
+        """Whether the model was still busy with a task that timed out when its last task was sent."""
         return self.__dict__.get("_remote") is not None and self.remote.is_late
 
     def _fitted(self) -> Self:
-        """The estimator itself is the model; the driver keeps it."""
-        self._remote = Remote(self.estimator, lasting=True)
+        """Use the estimator itself, which is fitted, as the model."""
+        self._remote = RemoteModel(self.estimator, lasting=True)
         return self
 
     def _done(self, function: Any, *arguments: Any) -> Any:
@@ -101,14 +101,14 @@ class OnWorker(MetaEstimatorMixin, BaseEstimator):
     # The estimator -------------------------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any, **params: Any) -> Self:
-        """Forget everything, and learn these rows.
+        """Fit the model from scratch.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         **params : dict
-            What the estimator's ``fit`` takes besides.
+            Further arguments of the estimator's ``fit``.
 
         Returns
         -------
@@ -119,14 +119,14 @@ class OnWorker(MetaEstimatorMixin, BaseEstimator):
         return self
 
     def partial_fit(self, X: Any, y: Any, **params: Any) -> Self:
-        """Learn rows more.
+        """Update the model.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         **params : dict
-            What the estimator's ``partial_fit`` takes besides, ``classes`` say.
+            Further arguments of the estimator's ``partial_fit``, for example ``classes``.
 
         Returns
         -------
@@ -136,31 +136,31 @@ class OnWorker(MetaEstimatorMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any) -> Any:
-        """What the model predicts."""
+        """Predict with the model."""
         return self._done(_call, "predict", (X,), {})
 
     @available_if(lambda self: hasattr(self.estimator, "predict_proba"))
     def predict_proba(self, X: Any) -> Floats:
-        """The model's class probabilities, in the order of ``classes_``."""
+        """Predict class probabilities, in the order of ``classes_``."""
         probabilities: Floats = self._done(_call, "predict_proba", (X,), {})
         return probabilities
 
     @property
     def classes_(self) -> Any:
-        """The classes that the model knows."""
+        """The classes of the model."""
         if self.__dict__.get("_remote") is None:
-            raise AttributeError("it has learned nothing yet: there are no classes_")
+            raise AttributeError("the model is not fitted and has no classes_: call fit or partial_fit")
         if self.remote.classes is None:
             self.remote.classes = self._done(_attribute, "classes_")
         return self.remote.classes
 
     def fetch(self) -> Any:
-        """A copy of the model, brought to the driver."""
+        """Return a copy of the model on the driver."""
         return loads(self._done(_itself, None))
 
     @available_if(lambda self: isinstance(self.estimator, SlidingWindow) or not hasattr(self.estimator, "partial_fit"))
     def without_rows(self) -> Self:
-        """A copy, on the same worker, that can predict but holds no rows, for keeping."""
+        """Return a copy on the same worker that predicts but holds no rows."""
         return self._copy(SlidingWindow.without_rows, {})
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -172,9 +172,9 @@ class OnWorker(MetaEstimatorMixin, BaseEstimator):
         return tags
 
     def get_metadata_routing(self) -> Any:
-        """Metadata routing: what the estimator asks for."""
+        """Return the metadata requests of the estimator."""
         request = get_routing_for_object(self.estimator)
-        if not hasattr(self.estimator, "partial_fit"):  # its window hands on what fit asks for
+        if not hasattr(self.estimator, "partial_fit"):  # its sliding window passes the parameters of fit
             for param, alias in request.fit.requests.items():
                 request.partial_fit.add_request(param=param, alias=alias)
         return request
@@ -196,8 +196,8 @@ class OnWorker(MetaEstimatorMixin, BaseEstimator):
             try:
                 state["model"] = self.fetch()
             except Exception as error:
-                warn(f"{self!r} is saved as its last checkpoint has it: {error}", ExpertWarning, stacklevel=2)
-                state["model"] = self.remote.last_known()
+                warn(f"{self!r} is saved as of its last checkpoint: {error}", ExpertWarning, stacklevel=2)
+                state["model"] = self.remote.last_saved()
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -205,4 +205,4 @@ class OnWorker(MetaEstimatorMixin, BaseEstimator):
         model = state.pop("model", None)
         super().__setstate__(state)
         if model is not None:
-            self._remote = Remote(model)
+            self._remote = RemoteModel(model)
