@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.naive_bayes import GaussianNB
 
 from ltm_sklearn import LongTermMemoryClassifier
-from ltm_sklearn.display import RecurrenceDisplay
+from ltm_sklearn.display import CumulativeLossDisplay, RecurrenceDisplay, WeightStackDisplay
 from ltm_sklearn.evaluation import PrequentialResult, prequential
 from ltm_sklearn.experts import FixedShare, Hedge, LongTermMemory
 from ltm_sklearn.streams import stagger
@@ -171,8 +171,33 @@ def snapshots() -> Figure:
     return figure
 
 
+def weights_with_memory() -> Figure:
+    """Draw the weights of the experts and snapshots of the ensemble with memory."""
+    figure = Figure(figsize=(9, 3.4), layout="constrained")
+    WeightStackDisplay.from_result(returning_concepts(), model="with memory", ax=figure.subplots())
+    return figure
+
+
+def cumulative_loss() -> Figure:
+    """Draw the cumulative losses and the regret of the ensemble with memory."""
+    figure = Figure(figsize=(9, 5), layout="constrained")
+    CumulativeLossDisplay.from_result(returning_concepts(), model="with memory", ax=figure.subplots())
+    return figure
+
+
 PICTURES: dict[str, Callable[[], Figure]] = {
-    picture.__name__: picture for picture in (front, losses, weights, regret, returns, concepts, snapshots)
+    picture.__name__: picture
+    for picture in (
+        front,
+        losses,
+        weights,
+        regret,
+        returns,
+        concepts,
+        snapshots,
+        weights_with_memory,
+        cumulative_loss,
+    )
 }
 
 

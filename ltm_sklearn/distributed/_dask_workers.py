@@ -94,7 +94,7 @@ class DaskWorkers:
     ) -> None:
         check_count("checkpoint_every", checkpoint_every)
         if timeout is None:
-            raise ValueError("timeout must be a number of seconds; it is None")
+            raise ValueError("timeout=None must be a number of seconds")
         check_number("timeout", timeout, 0.0, np.inf, low_open=True, high_open=True)
         if workers is not None and (isinstance(workers, str) or not workers):
             raise ValueError(f"workers={workers!r} must be a list of addresses or names")

@@ -1,4 +1,4 @@
-"""Experts on Dask's workers: the same numbers, one batch a worker, and workers that are lost, late or absent."""
+"""Experts on Dask workers: results of a local pool, one batch per worker, and lost, late or missing workers."""
 
 import asyncio
 import copy
@@ -91,7 +91,7 @@ def models_on(workers):
     return {key for connection in workers._connections.values() for key in connection.actor.keys().result(timeout=10)}
 
 
-def heard(function, *arguments, **params):
+def recorded(function, *arguments, **params):
     """What a call returns, and the messages of the experts' warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ExpertWarning)
@@ -102,7 +102,7 @@ def heard(function, *arguments, **params):
 # The same numbers ------------------------------------------------------------------------------------------------
 
 
-def test_a_classifier_has_the_same_numbers_as_in_one_process(client):
+def test_a_classifier_gives_the_same_results_as_locally(client):
     workers = DaskWorkers(client)
     there = LongTermMemoryClassifier(workers.experts(classifiers()), random_state=0)
     here = LongTermMemoryClassifier(classifiers(), random_state=0)
@@ -117,7 +117,7 @@ def test_a_classifier_has_the_same_numbers_as_in_one_process(client):
     assert len(workers._connections) == 2
 
 
-def test_a_regressor_on_frames_has_the_same_numbers_as_in_one_process(client):
+def test_a_regressor_on_frames_gives_the_same_results_as_locally(client):
     pool = [
         ("sgd", SGDRegressor(random_state=0)),
         ("tree", DecisionTreeRegressor(max_depth=3, random_state=0)),
@@ -134,7 +134,7 @@ def test_a_regressor_on_frames_has_the_same_numbers_as_in_one_process(client):
         np.testing.assert_array_equal(there.predict(X), here.predict(X))
 
 
-def test_weights_of_rows_bandit_feedback_and_mixed_pools_have_the_same_numbers(client):
+def test_sample_weight_and_bandit_feedback_give_the_same_results(client):
     pool = classifiers()[:2]
     mixed = [*DaskWorkers(client).experts(pool[:1]), *DaskWorkers(client).experts(pool[1:]), ("sgd", SGDClassifier())]
     settings = {"feedback": "bandit", "n_queries": 2, "random_state": 0}
@@ -150,7 +150,7 @@ def test_weights_of_rows_bandit_feedback_and_mixed_pools_have_the_same_numbers(c
         unweighted.partial_fit(X, y, classes=CLASSES, sample_weight=weights)
 
 
-def test_a_frozen_expert_takes_part_and_is_not_trained(client):
+def test_a_frozen_expert_is_not_trained(client):
     X, y = next(batches(1))
     frozen = GaussianNB().fit(X, y)
     pool = [("frozen", FrozenEstimator(frozen)), ("bayes", GaussianNB())]
@@ -160,12 +160,12 @@ def test_a_frozen_expert_takes_part_and_is_not_trained(client):
     np.testing.assert_array_equal(there.named_estimators_["frozen"].fetch().theta_, frozen.theta_)
 
 
-def test_an_experts_own_error_is_the_same_as_in_one_process(client):
+def test_errors_of_an_expert_are_the_same_as_locally(client):
     pool = [("bayes", GaussianNB()), ("refusing", Refusing())]
     ensemble = trained(LongTermMemoryClassifier(DaskWorkers(client).experts(pool)))
     X, y = next(batches(1))
     X[0] = 1000.0
-    _, messages = heard(ensemble.partial_fit, X, y)
+    _, messages = recorded(ensemble.partial_fit, X, y)
     assert "expert 'refusing' could not learn and slept: ValueError: too large for me" in messages
     strict = trained(LongTermMemoryClassifier(DaskWorkers(client).experts(pool), on_error="raise"))
     before = strict.predict_proba(X)
@@ -202,13 +202,13 @@ def ending(where, error):
 
 @pytest.mark.parametrize("error", [SystemExit, KeyboardInterrupt, asyncio.CancelledError])
 @pytest.mark.parametrize("where", ["predict", "learn", "be pickled"])
-def test_an_expert_that_would_end_its_process_fails_alone(client, error, where):
+def test_an_expert_that_raises_an_exit_fails_alone(client, error, where):
     pool = [("ending", ending(where, error)), ("bayes", GaussianNB()), ("other", GaussianNB(var_smoothing=0.1))]
     workers = DaskWorkers(client, workers=[next(iter(client.nthreads()))], checkpoint_every=2, timeout=10.0)
     ensemble = LongTermMemoryClassifier(workers.experts(pool), memory=None)
-    heard(trained, ensemble, 2)
+    recorded(trained, ensemble, 2)
     X, y = next(batches(1, seed=1))
-    _, messages = heard(ensemble.partial_fit, X, y)
+    _, messages = recorded(ensemble.partial_fit, X, y)
     assert messages
     assert all(f"{error.__name__}: enough" in message for message in messages)
     assert all("'ending'" in message or "no new checkpoint" in message for message in messages)
@@ -216,7 +216,7 @@ def test_an_expert_that_would_end_its_process_fails_alone(client, error, where):
     assert len(client.nthreads()) == 2
 
 
-def test_the_client_need_not_be_the_default_one(client):
+def test_the_client_may_be_another_than_the_current_one(client):
     settings = {"processes": False, "n_workers": 1, "threads_per_worker": 1, "dashboard_address": ":0"}
     with distributed.Client(**settings, set_as_default=False) as other:
         assert distributed.default_client() is client
@@ -228,7 +228,7 @@ def test_the_client_need_not_be_the_default_one(client):
 # What is moved ---------------------------------------------------------------------------------------------------
 
 
-def test_a_worker_is_sent_a_batch_once_whatever_the_number_of_its_experts(client):
+def test_a_worker_is_sent_a_batch_once_for_all_its_experts(client):
     X, y = next(batches(1, n_rows=5000))
     sent = {}
     for n_experts in (2, 12):
@@ -244,7 +244,7 @@ def test_a_worker_is_sent_a_batch_once_whatever_the_number_of_its_experts(client
     assert sent[12] - sent[2] < 10 * 200
 
 
-def test_predicting_and_then_learning_a_batch_sends_it_once_unless_it_was_changed(client):
+def test_a_predicted_batch_is_not_sent_again_for_training(client):
     workers = DaskWorkers(client)
     there = trained(LongTermMemoryClassifier(workers.experts(classifiers()[:1]), memory=None, random_state=0))
     here = trained(LongTermMemoryClassifier(classifiers()[:1], memory=None, random_state=0))
@@ -260,7 +260,7 @@ def test_predicting_and_then_learning_a_batch_sends_it_once_unless_it_was_change
     np.testing.assert_array_equal(there.predict_proba(X), here.predict_proba(X))
 
 
-def test_models_stay_on_their_workers_and_dropped_ones_are_freed(client):
+def test_models_stay_on_workers_until_they_are_dropped(client):
     workers = DaskWorkers(client, checkpoint_every=1000)
     memory = Snapshots(80, max_size=2, on_drift=False, merge=None)
     ensemble = LongTermMemoryClassifier(workers.experts(classifiers()[:1]), memory=memory)
@@ -300,7 +300,7 @@ def test_copies_that_learn_have_the_checkpoints_of_their_originals(client):
 
 
 @pytest.mark.parametrize("in_folder", [False, True])
-def test_experts_of_a_killed_worker_sleep_and_are_restored_from_their_checkpoints(client, tmp_path, in_folder):
+def test_experts_of_a_killed_worker_are_restored_from_checkpoints(client, tmp_path, in_folder):
     workers = DaskWorkers(client, checkpoint_every=4, folder=tmp_path if in_folder else None)
     pool = [(f"bayes{at}", GaussianNB()) for at in range(4)]
     ensemble = trained(LongTermMemoryClassifier(workers.experts(pool), memory=None), 7)
@@ -310,7 +310,7 @@ def test_experts_of_a_killed_worker_sleep_and_are_restored_from_their_checkpoint
     assert len(lots) == 2
     kill_worker_of(client, lost)
     X, y = next(batches(1, seed=1))
-    _, messages = heard(ensemble.partial_fit, X, y)
+    _, messages = recorded(ensemble.partial_fit, X, y)
     assert [f"expert {name!r} could not predict and slept" in " ".join(messages) for name in lots] == [True, True]
     assert len(messages) == 2
     by_hand = GaussianNB()
@@ -320,7 +320,7 @@ def test_experts_of_a_killed_worker_sleep_and_are_restored_from_their_checkpoint
     by_hand.partial_fit(X, y)
     np.testing.assert_array_equal(lost.fetch().theta_, by_hand.theta_)
     for rows, targets in batches(10, seed=2):
-        _, messages = heard(ensemble.partial_fit, rows, targets)
+        _, messages = recorded(ensemble.partial_fit, rows, targets)
         assert messages == []
     assert min(ensemble.weights_) > 0.1
     del ensemble, lost, _
@@ -329,7 +329,7 @@ def test_experts_of_a_killed_worker_sleep_and_are_restored_from_their_checkpoint
 
 
 @pytest.mark.exhaustive
-def test_a_worker_killed_while_it_learns_is_noticed_at_once(client, tmp_path):
+def test_a_worker_killed_during_training_is_noticed_at_once(client, tmp_path):
     pool = [("slow", Sluggish(str(tmp_path / "flag"), 20.0, while_it="learns")), ("bayes", GaussianNB())]
     ensemble = trained(LongTermMemoryClassifier(DaskWorkers(client).experts(pool), memory=None))
     slow = ensemble.named_estimators_["slow"]
@@ -341,13 +341,13 @@ def test_a_worker_killed_while_it_learns_is_noticed_at_once(client, tmp_path):
     timer.start()
     began = time.monotonic()
     try:
-        _, messages = heard(ensemble.partial_fit, X, y)
+        _, messages = recorded(ensemble.partial_fit, X, y)
     finally:
         timer.join()
         (tmp_path / "flag").unlink()
     assert time.monotonic() - began < 10.0
     assert messages[0].startswith("expert 'slow' could not learn and slept: WorkerLost")
-    _, messages = heard(ensemble.partial_fit, X, y)
+    _, messages = recorded(ensemble.partial_fit, X, y)
     assert messages == []
 
 
@@ -357,20 +357,20 @@ def test_snapshots_of_a_killed_worker_are_restored(client):
     ensemble = LongTermMemoryClassifier(DaskWorkers(client).experts(classifiers()[:1]), memory=memory)
     for X, y in batches(5):
         ensemble.partial_fit(X, y, classes=CLASSES)
-    said = ensemble.transform(X)
+    predictions = ensemble.transform(X)
     kill_worker_of(client, ensemble.named_estimators_["bayes"])
     names = list(ensemble.get_feature_names_out())
     frozen = [at for at, name in enumerate(names) if "@80" in name or "@160" in name]
     assert len(frozen) == 4
-    asleep, messages = heard(ensemble.transform, X)
+    asleep, messages = recorded(ensemble.transform, X)
     assert np.isnan(asleep[:, frozen]).all()
     assert any("(snapshot)" in message for message in messages)
-    again, messages = heard(ensemble.transform, X)
+    again, messages = recorded(ensemble.transform, X)
     assert messages == []
-    np.testing.assert_array_equal(again[:, frozen], said[:, frozen])
+    np.testing.assert_array_equal(again[:, frozen], predictions[:, frozen])
 
 
-def test_without_workers_there_is_an_error_and_no_hanging(client):
+def test_without_workers_an_error_is_raised(client):
     workers = DaskWorkers(client, workers=["nobody"], timeout=0.2)
     ensemble = LongTermMemoryClassifier(workers.experts(classifiers()))
     X, y = next(batches(1))
@@ -380,7 +380,7 @@ def test_without_workers_there_is_an_error_and_no_hanging(client):
 
 
 @pytest.mark.parametrize("on_error", ["warn", "raise"])
-def test_without_workers_one_is_waited_for_once_in_a_round(client, on_error):
+def test_a_missing_worker_is_awaited_once_per_round(client, on_error):
     pool = [(f"bayes{at}", GaussianNB()) for at in range(4)]
     ensemble = trained(LongTermMemoryClassifier(DaskWorkers(client).experts(pool), memory=None, on_error=on_error))
     ensemble = pickle.loads(pickle.dumps(ensemble))  # whose models are nowhere
@@ -390,7 +390,7 @@ def test_without_workers_one_is_waited_for_once_in_a_round(client, on_error):
     for call in (lambda: ensemble.partial_fit(X, y), lambda: ensemble.predict(X), lambda: ensemble.partial_fit(X, y)):
         began = time.monotonic()
         with pytest.raises((ValueError, TimeoutError), match="none of the workers"):
-            heard(call)
+            recorded(call)
         assert 1.0 <= time.monotonic() - began < 1.9
     assert ensemble.n_rounds_ == 3
     workers.workers = None
@@ -398,25 +398,23 @@ def test_without_workers_one_is_waited_for_once_in_a_round(client, on_error):
 
 
 @pytest.mark.exhaustive
-def test_a_copy_of_a_model_whose_worker_is_lost_is_that_of_its_checkpoint(client):
+def test_a_copy_after_a_lost_worker_is_the_checkpoint(client):
     workers = DaskWorkers(client, checkpoint_every=4)
     ensemble = trained(LongTermMemoryClassifier(workers.experts(classifiers()[:1]), memory=None), 7)
     kill_worker_of(client, ensemble.named_estimators_["bayes"])
-    copied, messages = heard(copy.deepcopy, ensemble)
+    copied, messages = recorded(copy.deepcopy, ensemble)
     assert len(messages) == 1
     assert "is copied as of its last checkpoint: the worker" in messages[0]
     X, y = next(batches(1, seed=1))
     for each in (copied, ensemble, copy.deepcopy(ensemble)):
-        _, messages = heard(each.partial_fit, X, y)
+        _, messages = recorded(each.partial_fit, X, y)
         assert messages == []
         assert each.named_estimators_["bayes"].fetch().class_count_.sum() == 240.0  # five batches, and one more
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no such alarms here")
 @pytest.mark.parametrize("on_error", ["warn", "raise"])
-def test_an_interrupt_while_experts_learn_leaves_no_round_and_undoes_the_experts_if_they_learn_on_copies(
-    client, tmp_path, on_error
-):
+def test_an_interrupt_during_training_leaves_no_round(client, tmp_path, on_error):
     flag = tmp_path / "flag"
     pool = [("slow", Sluggish(str(flag), 1.5, while_it="learns")), ("bayes", GaussianNB())]
     ensemble = trained(LongTermMemoryClassifier(DaskWorkers(client).experts(pool), memory=None, on_error=on_error))
@@ -447,10 +445,10 @@ def test_an_interrupt_while_experts_learn_leaves_no_round_and_undoes_the_experts
     assert ensemble.partial_fit(X, y).n_rounds_ == 4
 
 
-def test_a_model_that_cannot_be_saved_goes_on_with_a_warning_and_so_do_the_others(client, tmp_path):
+def test_a_model_that_cannot_be_pickled_continues_with_a_warning(client, tmp_path):
     pool = [("locked", Locked()), ("bayes", GaussianNB()), ("other", GaussianNB())]
     workers = DaskWorkers(client, workers=[next(iter(client.nthreads()))], folder=tmp_path)
-    there, messages = heard(trained, LongTermMemoryClassifier(workers.experts(pool), memory=None))
+    there, messages = recorded(trained, LongTermMemoryClassifier(workers.experts(pool), memory=None))
     assert len(set(messages)) == 1
     assert "has no new checkpoint" in messages[0]
     assert "cannot pickle" in messages[0]
@@ -461,17 +459,17 @@ def test_a_model_that_cannot_be_saved_goes_on_with_a_warning_and_so_do_the_other
     assert there.named_estimators_["bayes"].fetch().class_count_.sum() == 120.0
 
 
-def test_a_client_that_is_closed_is_named(client):
+def test_a_closed_client_raises_an_error(client):
     with distributed.Client(client.scheduler.address, set_as_default=False) as other:
         ensemble = trained(LongTermMemoryClassifier(DaskWorkers(other).experts(classifiers()[:1]), memory=None))
     X, _ = next(batches(1))
     with pytest.raises(ValueError, match=r"the worker .* is lost, as the client is closed"):
-        heard(ensemble.predict, X)
+        recorded(ensemble.predict, X)
     with pytest.raises(ValueError, match="the client of DaskWorkers is closed"):
-        heard(ensemble.predict, X)
+        recorded(ensemble.predict, X)
 
 
-def test_a_worker_that_is_lost_before_it_gets_ready_is_left_out_at_once(client, monkeypatch):
+def test_a_worker_lost_before_it_is_ready_is_not_used(client, monkeypatch):
     workers = DaskWorkers(client)
     monkeypatch.setattr(workers, "_addresses", lambda: {"tcp://127.0.0.1:9": 1, **client.nthreads()})
     began = time.monotonic()
@@ -483,24 +481,24 @@ def test_a_worker_that_is_lost_before_it_gets_ready_is_left_out_at_once(client, 
 # Workers that are late -------------------------------------------------------------------------------------------
 
 
-def test_an_expert_that_takes_too_long_sleeps_until_it_has_ended(client, tmp_path):
+def test_an_expert_that_times_out_sleeps_until_it_is_done(client, tmp_path):
     pool = [("slow", Sluggish(str(tmp_path / "flag"), 4.0)), ("bayes", GaussianNB())]
     ensemble = trained(LongTermMemoryClassifier(DaskWorkers(client, timeout=1.0).experts(pool), memory=None))
     X, _ = next(batches(1))
     (tmp_path / "flag").touch()
-    _, messages = heard(ensemble.predict, X)
+    _, messages = recorded(ensemble.predict, X)
     (tmp_path / "flag").unlink()
     assert messages == ["expert 'slow' could not predict and slept: TimeoutError: no result within 1 s"]
-    _, messages = heard(ensemble.predict, X)
+    _, messages = recorded(ensemble.predict, X)
     assert messages == [
         "expert 'slow' could not predict and slept: TimeoutError: the model is still busy with an earlier task"
     ]
     time.sleep(3.5)
-    _, messages = heard(ensemble.predict, X)
+    _, messages = recorded(ensemble.predict, X)
     assert messages == []
 
 
-def test_an_expert_that_hangs_for_ever_costs_the_others_one_wait(client, tmp_path):
+def test_an_expert_that_hangs_costs_the_others_one_timeout(client, tmp_path):
     pool = [("bayes", GaussianNB()), ("hangs", Sluggish(str(tmp_path / "flag"), 1e6)), ("other", GaussianNB())]
     ensemble = LongTermMemoryClassifier(DaskWorkers(client, timeout=0.5).experts(pool), memory=Snapshots(every=80))
     trained(ensemble, 5)
@@ -510,7 +508,7 @@ def test_an_expert_that_hangs_for_ever_costs_the_others_one_wait(client, tmp_pat
     told, times = [], []
     for X, y in batches(20):
         began = time.monotonic()
-        told += heard(ensemble.partial_fit, X, y)[1]
+        told += recorded(ensemble.partial_fit, X, y)[1]
         times.append(time.monotonic() - began)
     assert told
     assert all("'hangs'" in message for message in told)  # its young copy is on the other worker, if there are two
@@ -518,20 +516,20 @@ def test_an_expert_that_hangs_for_ever_costs_the_others_one_wait(client, tmp_pat
     assert ensemble.score(X, y) > 0.8
 
 
-def test_an_expert_that_hangs_from_its_first_row_on_costs_one_wait(client, tmp_path):
+def test_an_expert_that_hangs_in_the_first_round_costs_one_timeout(client, tmp_path):
     (tmp_path / "flag").touch()
     pool = [("bayes", GaussianNB()), ("hangs", Sluggish(str(tmp_path / "flag"), 1e6))]
     ensemble = LongTermMemoryClassifier(DaskWorkers(client, timeout=0.5).experts(pool), memory=None)
     times = []
     for X, y in batches(4):
         began = time.monotonic()
-        heard(ensemble.partial_fit, X, y, classes=CLASSES)
+        recorded(ensemble.partial_fit, X, y, classes=CLASSES)
         times.append(time.monotonic() - began)
     assert times[0] > 0.5
     assert max(times[1:]) < 0.4
 
 
-def test_a_worker_whose_models_hang_one_after_the_other_is_waited_for(client, tmp_path, monkeypatch):
+def test_a_worker_with_several_hanging_models_is_awaited(client, tmp_path, monkeypatch):
     monkeypatch.setattr("ltm_sklearn.distributed._remote_model.TRAVEL_TIME", 0.3)
     workers = DaskWorkers(client, workers=[next(iter(client.nthreads()))], timeout=1.0)
     flag = str(tmp_path / "flag")
@@ -539,7 +537,7 @@ def test_a_worker_whose_models_hang_one_after_the_other_is_waited_for(client, tm
     ensemble = trained(LongTermMemoryClassifier(workers.experts(pool), memory=None))
     (tmp_path / "flag").touch()
     X, _ = next(batches(1))
-    _, messages = heard(ensemble.predict, X)
+    _, messages = recorded(ensemble.predict, X)
     late = "could not predict and slept: TimeoutError: no result within 1 s"
     assert messages == [f"expert 'one' {late}", f"expert 'other' {late}"]
 
@@ -557,7 +555,7 @@ def test_a_late_copy_is_not_kept(client, tmp_path):
     assert models_on(workers) == before
 
 
-def test_a_worker_that_does_not_answer_sleeps_and_comes_back(client, monkeypatch):
+def test_a_worker_that_does_not_answer_recovers(client, monkeypatch):
     monkeypatch.setattr("ltm_sklearn.distributed._remote_model.TRAVEL_TIME", 0.0)
     pool = [("one", GaussianNB()), ("other", GaussianNB())]
     ensemble = trained(LongTermMemoryClassifier(DaskWorkers(client, timeout=1.0).experts(pool), memory=None))
@@ -567,21 +565,21 @@ def test_a_worker_that_does_not_answer_sleeps_and_comes_back(client, monkeypatch
     before = ensemble.predict_proba(X)
     os.kill(pid, signal.SIGSTOP)
     try:
-        _, messages = heard(ensemble.predict, X)
+        _, messages = recorded(ensemble.predict, X)
         assert "does not answer" in messages[0]
         began = time.monotonic()
-        heard(ensemble.predict, X)
+        recorded(ensemble.predict, X)
         assert time.monotonic() - began < 1.0  # it is not waited for again
     finally:
         os.kill(pid, signal.SIGCONT)
     deadline = time.monotonic() + 20.0
-    while heard(ensemble.predict, X)[1]:
+    while recorded(ensemble.predict, X)[1]:
         assert time.monotonic() < deadline
         time.sleep(0.05)
     np.testing.assert_array_equal(ensemble.predict_proba(X), before)
 
 
-def test_threads_that_predict_at_once_get_the_same_answers(client):
+def test_concurrent_predictions_are_the_same(client):
     ensemble = trained(LongTermMemoryClassifier(DaskWorkers(client).experts(classifiers()), memory=None))
     questions = [X for X, _ in batches(4, seed=3)]
     expected = [ensemble.predict_proba(X) for X in questions]
@@ -601,7 +599,7 @@ def test_threads_that_predict_at_once_get_the_same_answers(client):
 
 
 @pytest.mark.exhaustive
-def test_an_answer_that_is_late_costs_no_checkpoint(client, tmp_path):
+def test_a_late_answer_keeps_the_checkpoint_valid(client, tmp_path):
     folder, flag = tmp_path / "checkpoints", tmp_path / "flag"
     folder.mkdir()
     pool = [("slow", Sluggish(str(flag), 2.0)), ("bayes", GaussianNB())]
@@ -610,37 +608,37 @@ def test_an_answer_that_is_late_costs_no_checkpoint(client, tmp_path):
     slow = ensemble.named_estimators_["slow"]
     X, y = next(batches(1))
     flag.touch()
-    _, messages = heard(ensemble.predict, X)
+    _, messages = recorded(ensemble.predict, X)
     flag.unlink()
     assert "no result within 1 s" in messages[0]
     deadline = time.monotonic() + 20.0
-    while heard(ensemble.predict, X)[1]:  # what it says next has a checkpoint of the same batches
+    while recorded(ensemble.predict, X)[1]:  # what it says next has a checkpoint of the same batches
         assert time.monotonic() < deadline
         time.sleep(0.05)
-    heard(ensemble.predict, X)
+    recorded(ensemble.predict, X)
     assert len(list(folder.iterdir())) == 2  # one an expert
     kill_worker_of(client, slow)
-    heard(ensemble.partial_fit, X, y)
-    _, messages = heard(ensemble.partial_fit, X, y)
+    recorded(ensemble.partial_fit, X, y)
+    _, messages = recorded(ensemble.partial_fit, X, y)
     assert messages == []
     assert slow.fetch().class_count_.sum() >= 160.0  # three batches, and what it has learned since
 
 
 @pytest.mark.exhaustive
-def test_a_checkpoint_that_cannot_be_read_is_tried_again(client, tmp_path):
+def test_reading_a_checkpoint_is_retried(client, tmp_path):
     workers = DaskWorkers(client, checkpoint_every=1, folder=tmp_path)
     ensemble = trained(LongTermMemoryClassifier(workers.experts(classifiers()[:2]), memory=None))
     bayes = ensemble.named_estimators_["bayes"]
     X, _ = next(batches(1))
     before = ensemble.predict_proba(X)
     kill_worker_of(client, bayes)
-    heard(ensemble.predict, X)
+    recorded(ensemble.predict, X)
     tmp_path.rename(tmp_path.with_name("elsewhere"))  # a disk that is away for a while
     for _ in range(2):
-        _, messages = heard(ensemble.predict, X)
+        _, messages = recorded(ensemble.predict, X)
         assert "expert 'bayes' could not predict and slept: FileNotFoundError" in messages[0]
     tmp_path.with_name("elsewhere").rename(tmp_path)
-    again, messages = heard(ensemble.predict_proba, X)
+    again, messages = recorded(ensemble.predict_proba, X)
     assert messages == []
     np.testing.assert_array_equal(again, before)
 
@@ -648,7 +646,7 @@ def test_a_checkpoint_that_cannot_be_read_is_tried_again(client, tmp_path):
 # Estimators of scikit-learn --------------------------------------------------------------------------------------
 
 
-def test_an_expert_on_a_worker_is_an_estimator(client):
+def test_on_worker_is_a_scikit_learn_estimator(client):
     workers = DaskWorkers(client)
     (_, bayes), (_, forest), (_, labels), (_, river) = workers.experts(classifiers())
     assert all(is_classifier(each) for each in (bayes, forest, labels, river))
@@ -663,7 +661,7 @@ def test_an_expert_on_a_worker_is_an_estimator(client):
     assert workers.experts([("gone", "drop")]) == [("gone", "drop")]
 
 
-def test_an_expert_on_a_worker_works_alone(client):
+def test_on_worker_works_without_an_ensemble(client):
     X, y = next(batches(1))
     there, here = OnWorker(GaussianNB(), DaskWorkers(client)), GaussianNB().fit(X, y)
     with pytest.raises(AttributeError, match="not fitted and has no classes_"):
@@ -675,7 +673,7 @@ def test_an_expert_on_a_worker_works_alone(client):
         there.predict(X[:, :2])
 
 
-def test_pickles_and_deep_copies_are_complete_and_go_on_alike(client):
+def test_pickles_and_deep_copies_continue_alike(client):
     ensemble = trained(LongTermMemoryClassifier(DaskWorkers(client).experts(classifiers()), random_state=0), 6)
     others = [pickle.loads(pickle.dumps(ensemble)), copy.deepcopy(ensemble)]
     for X, y in batches(4, seed=5):
@@ -687,7 +685,7 @@ def test_pickles_and_deep_copies_are_complete_and_go_on_alike(client):
     np.testing.assert_array_equal(trained(fresh, 2).n_rounds_, 2)
 
 
-def test_what_cannot_be_fetched_is_pickled_as_last_saved(client):
+def test_a_model_that_cannot_be_fetched_is_pickled_as_last_saved(client):
     ensemble = trained(LongTermMemoryClassifier(DaskWorkers(client).experts(classifiers()[:1]), memory=None))
     expert = ensemble.named_estimators_["bayes"]
     kill_worker_of(client, expert)
@@ -727,7 +725,7 @@ def test_wrong_settings_are_named(settings, message):
         ([("a", FrozenEstimator(GaussianNB()))], "expert 'a' is frozen but not fitted"),
     ],
 )
-def test_wrong_experts_are_named_in_the_words_of_local_pools(experts, message):
+def test_invalid_experts_raise_the_errors_of_local_pools(experts, message):
     with pytest.raises(ValueError, match=message):
         DaskWorkers().experts(experts)
     if experts is not None:  # which are the default ones
@@ -735,7 +733,7 @@ def test_wrong_experts_are_named_in_the_words_of_local_pools(experts, message):
             LongTermMemoryClassifier(experts).fit(*next(batches(1)))
 
 
-def test_a_folder_that_is_missing_is_named_at_once_but_not_when_loaded_elsewhere(tmp_path):
+def test_a_missing_folder_raises_an_error_except_after_loading(tmp_path):
     with pytest.raises(FileNotFoundError, match="does not exist"):
         DaskWorkers(folder=tmp_path / "none")
     written = pickle.dumps(DaskWorkers(folder=tmp_path))
@@ -743,7 +741,7 @@ def test_a_folder_that_is_missing_is_named_at_once_but_not_when_loaded_elsewhere
     assert pickle.loads(written).folder == str(tmp_path)
 
 
-def test_without_a_client_the_error_says_so(monkeypatch):
+def test_without_a_client_an_error_is_raised(monkeypatch):
     def none():
         raise ValueError("no client")
 
