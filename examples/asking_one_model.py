@@ -96,14 +96,14 @@ for name, mistakes in wrong.items():
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained", width_ratios=[3, 2])
 for name in bill:
     left.plot(bill[name], label=name, ls="-" if name in ways else "--")
-left.set(xlabel="customers", ylabel="EUR", title="Calls and mistakes, added up", xlim=(0, len(X)), ylim=0)
+left.set(xlabel="customers", ylabel="EUR", title="Cumulative cost of calls and mistakes", xlim=(0, len(X)), ylim=0)
 left.legend(frameon=False)
 spent = [CALL * calls.get(name, 1) * len(X) for name in bill]
 lost = [bill[name][-1] - paid for name, paid in zip(bill, spent, strict=True)]
 right.barh(list(bill), spent, color="tab:grey", label="calls")
 right.barh(list(bill), lost, left=spent, color="tab:red", alpha=0.6, label="mistakes")
 right.invert_yaxis()
-right.set(xlabel="EUR", title="What the money went for")
+right.set(xlabel="EUR", title="Cost by kind")
 right.legend(frameon=False)
 
 # %%
@@ -117,7 +117,7 @@ for at, kind in enumerate(visits):
     display.ax_.text((at + 0.5) * length, 1.01, f"kind {kind}", ha="center", va="bottom", fontsize="x-small")
     display.ax_.axvline(at * length, color="white", lw=0.8)
 display.ax_.set(ylabel="probability")
-display.ax_.set_title("Whom it asks", pad=16)
+display.ax_.set_title("Probability that an expert is queried", pad=16)
 plt.show()
 # sphinx_gallery_thumbnail_number = 2
 

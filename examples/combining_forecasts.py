@@ -115,7 +115,7 @@ print(errors.mean().round(2).to_string())
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
 saved = errors[list(mixtures)].rsub(errors["plain mean"], axis=0).cumsum()
 saved.plot(ax=left)
-left.set(title="Error saved against the plain mean, added up", ylabel="EUR/MWh")
+left.set(title="Cumulative reduction of the error of the plain mean", ylabel="EUR/MWh")
 left.legend(frameon=False)
 AverageLossDisplay.from_estimator(mixtures["mixture"], ax=right)
 

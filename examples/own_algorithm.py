@@ -74,7 +74,7 @@ for name, algorithm in algorithms.items():
     print(f"{name:33} regret {regret.sum():7.1f}")
 for at in range(0, len(good), length):
     ax.axvline(at, color="0.9", lw=0.8, zorder=0)
-ax.set(xlabel="round", ylabel="regret against whoever is good", xlim=(0, len(good)), ylim=0)
+ax.set(xlabel="round", ylabel="regret against the good expert", xlim=(0, len(good)), ylim=0)
 ax.legend(frameon=False)
 
 # %%

@@ -82,6 +82,6 @@ numbers = weights.index.str.slice(5).astype(int)
 figure, ax = plt.subplots(figsize=(8, 3.5), layout="constrained")
 for name, chosen in (("town with a market", numbers % 2 == 0), ("no market", numbers % 2 == 1)):
     ax.hist(weights.loc[chosen, "market"], bins=20, range=(0, 1), alpha=0.6, label=name)
-ax.set(xlabel="weight of the forecaster who knows of markets", ylabel="shops")
+ax.set(xlabel="weight of the forecaster with market data", ylabel="shops")
 ax.legend(frameon=False)
 plt.show()

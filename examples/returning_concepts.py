@@ -70,7 +70,7 @@ ax.barh(at - 0.2, scores["accuracy"], height=0.4, label="all rows")
 ax.barh(at + 0.2, scores["after_return"], height=0.4, label="50 rows after a return")
 ax.set_yticks(at, scores.index)
 ax.invert_yaxis()
-ax.set(xlim=(0.5, 1.0), xlabel="accuracy (0.5 is tossing a coin)", title="The same learner with four memories")
+ax.set(xlim=(0.5, 1.0), xlabel="accuracy (0.5: chance)", title="The same learner with four memories")
 ax.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
 
 # %%
@@ -86,7 +86,7 @@ for segment in stream.segments():
     display.ax_.axvline(segment.start, color="0.3", lw=0.8, ls=":")
     name = stream.concept_names[segment.concept]
     display.ax_.text(segment.start + 200, -0.75, name, ha="center", va="bottom", fontsize="small")
-display.ax_.set_title("Who leads when", pad=18)
+display.ax_.set_title("Leading expert over time", pad=18)
 
 # %%
 # What is in the memory at the end

@@ -1,4 +1,4 @@
-"""Live display of a run from its log: recent loss, weights and leading expert, redrawn while the run goes on."""
+"""Live display of a run from its log: recent loss, weights and leading expert, redrawn during the run."""
 
 from __future__ import annotations
 
