@@ -1,6 +1,7 @@
 """Panels of series: results equal those of one mixture, the state is transactional, errors name the cause."""
 
 import enum
+import itertools
 import json
 import pickle
 import signal
@@ -10,6 +11,7 @@ import threading
 from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePosixPath
+from unittest.mock import Mock
 
 import numpy as np
 import pandas as pd
@@ -67,6 +69,22 @@ class Number(enum.IntEnum):
 
 def files_in(folder):
     return {path.relative_to(folder): path.read_bytes() for path in Path(folder).rglob("*") if path.is_file()}
+
+
+def days_of(rows):
+    return [of_day for _, of_day in rows.groupby("day")]
+
+
+def after_each_bucket(monkeypatch, hook):
+    """Call ``hook(n)`` after the n-th bucket was trained."""
+    learn, counter = PanelTask.learn, itertools.count(1)
+
+    def learn_and_call(task, bucket, rows):
+        report = learn(task, bucket, rows)
+        hook(next(counter))
+        return report
+
+    monkeypatch.setattr(PanelTask, "learn", learn_and_call)
 
 
 # Numbers --------------------------------------------------------------------------------------------------------------
@@ -196,11 +214,18 @@ def test_series_names_of_subclasses_equal_plain_names(name, tmp_path):
     assert panel.n_series_ == 4
 
 
-def test_expert_names_of_subclasses_equal_plain_names(tmp_path):
+def test_expert_names_may_be_of_subclasses_or_names_of_methods(tmp_path):
     first, second, last = in_three(panel_frame(n_series=4))
     panel = panel_in(tmp_path).partial_fit(first)
     panel.partial_fit(second.rename(columns={name: Text(name) for name in ("model 1", "newcomer")}))
     assert_same_numbers(panel, panel.predict(last), in_memory({}, first, second), last)
+    rows = panel_frame(n_series=2).rename(columns={"model 1": "self", "model 2": "columns"})
+    panel = panel_in(tmp_path / "methods").partial_fit(rows[:6])
+    without, mixture = rows[6:].drop(columns=["self", "columns"]), in_memory({}, rows[:6])
+    asleep = rows[6:].drop(columns="y")
+    asleep[["self", "columns"]] = np.nan  # DataFrame.assign takes no self=
+    np.testing.assert_array_equal(panel.predict(without)["mixture"], mixture.predict(asleep))
+    assert panel.partial_fit(without).experts_ == mixture.experts_
 
 
 def test_a_new_series_has_the_prior(tmp_path):
@@ -278,10 +303,9 @@ def test_a_bucket_without_rows_is_not_written_again(tmp_path):
 
 @pytest.mark.parametrize("keep", [1, 2, 3])
 def test_keep_limits_the_stored_generations(keep, tmp_path):
-    rows = panel_frame(n_times=5)
     panel = panel_in(tmp_path, keep=keep)
-    for _, of_day in rows.groupby("day"):
-        panel.partial_fit(of_day)
+    for rows in days_of(panel_frame(n_times=5)):
+        panel.partial_fit(rows)
     assert panel._state.numbers() == list(range(6 - keep, 6))
     assert len(list((tmp_path / "buckets").iterdir())) == keep * N_BUCKETS
 
@@ -290,16 +314,13 @@ def test_an_interrupted_call_changes_nothing(tmp_path, monkeypatch):
     first, second, last = in_three(panel_frame())
     panel = panel_in(tmp_path).partial_fit(first)
     before = files_in(tmp_path)
-    learn, learned = PanelTask.learn, []
 
-    def broken_off(task, bucket, rows):
-        if len(learned) == 2:
+    def interrupt(n):
+        if n == 2:
             raise KeyboardInterrupt
-        learned.append(bucket)
-        return learn(task, bucket, rows)
 
     with monkeypatch.context() as patched:
-        patched.setattr(PanelTask, "learn", broken_off)
+        after_each_bucket(patched, interrupt)
         with pytest.raises(KeyboardInterrupt):
             panel.partial_fit(second)
     assert files_in(tmp_path) == before
@@ -311,12 +332,8 @@ def test_an_interrupted_call_changes_nothing(tmp_path, monkeypatch):
 def test_a_call_interrupted_at_its_very_end_takes_effect(error, tmp_path, monkeypatch):
     first, second, last = in_three(panel_frame())
     panel = panel_in(tmp_path).partial_fit(first)
-
-    def broken_off(folder):
-        raise error
-
     with monkeypatch.context() as patched:
-        patched.setattr(_panel_state, "sync_folder", broken_off)
+        patched.setattr(_panel_state, "sync_folder", Mock(side_effect=error))
         with pytest.raises(error):
             panel.partial_fit(second)
     assert panel.generation_ == 2
@@ -377,15 +394,12 @@ def test_a_repeated_task_writes_the_same_file(tmp_path, monkeypatch):
 def test_concurrent_updates_raise_an_error(tmp_path, monkeypatch):
     first, second, last = in_three(panel_frame())
     panel = panel_in(tmp_path).partial_fit(first)
-    learn, calls = PanelTask.learn, []
 
-    def with_another(task, bucket, rows):
-        calls.append(bucket)
-        if len(calls) == 1:
-            panel_in(tmp_path, keep=1).partial_fit(second)  # which removes what the other goes on from
-        return learn(task, bucket, rows)
+    def update(n):
+        if n == 1:  # it removes the files that the interrupted call still has to read
+            panel_in(tmp_path, keep=1).partial_fit(second)
 
-    monkeypatch.setattr(PanelTask, "learn", with_another)
+    after_each_bucket(monkeypatch, update)
     with pytest.raises(RuntimeError, match="another process has updated"):
         panel.partial_fit(second)
     assert panel.generation_ == 2
@@ -393,32 +407,26 @@ def test_concurrent_updates_raise_an_error(tmp_path, monkeypatch):
 
 
 def test_concurrent_updates_by_several_generations_raise_an_error(tmp_path, monkeypatch):
-    rows = panel_frame()
-    days = [rows[rows["day"] == day] for day in sorted(rows["day"].unique())]
+    days = days_of(panel_frame())
     panel = panel_in(tmp_path, keep=1).partial_fit(days[0])
-    learn, calls = PanelTask.learn, []
 
-    def with_others(task, bucket, rows):
-        calls.append(bucket)
-        report = learn(task, bucket, rows)
-        if len(calls) == 1:
-            for day in days[1:4]:  # the first of these generations is removed when the others are there
-                panel_in(tmp_path, keep=1).partial_fit(day)
-        return report
+    def update(n):
+        if n == 1:
+            for rows in days[1:4]:  # the last of these updates removes the first of their generations
+                panel_in(tmp_path, keep=1).partial_fit(rows)
 
-    monkeypatch.setattr(PanelTask, "learn", with_others)
+    after_each_bucket(monkeypatch, update)
     with pytest.raises(RuntimeError, match=r"another process has updated .* up to generation 4"):
         panel.partial_fit(days[1])
     assert panel.generation_ == 4
 
 
 def test_a_damaged_old_generation_does_no_harm(tmp_path):
-    rows = panel_frame(n_series=5)
-    days = [rows[rows["day"] == day] for day in sorted(rows["day"].unique())]
+    days = days_of(panel_frame(n_series=5))
     panel = panel_in(tmp_path, keep=3).partial_fit(days[0]).partial_fit(days[1])
     (tmp_path / "generation-00000001.json").write_text("")
-    for day in days[2:5]:
-        panel.partial_fit(day)
+    for rows in days[2:5]:
+        panel.partial_fit(rows)
     assert panel.generation_ == 5
     assert panel._state.numbers() == [3, 4, 5]
 
@@ -485,22 +493,21 @@ def test_a_state_that_is_not_a_folder_is_refused(tmp_path):
         panel_in(tmp_path / "file").partial_fit(panel_frame())
     with pytest.raises(ValueError, match="state=None must be the path of a folder"):
         panel_in(None).partial_fit(panel_frame())
+    with pytest.raises(FileNotFoundError, match=r"there is no folder .*typo to make state in"):
+        panel_in(tmp_path / "typo" / "state").partial_fit(panel_frame())
+    assert {*files_in(tmp_path)} == {Path("file")}
 
 
 def test_a_failed_call_keeps_files_of_other_processes(tmp_path, monkeypatch):
     first, second, last = in_three(panel_frame())
     panel = panel_in(tmp_path).partial_fit(first)
-    learn, calls = PanelTask.learn, []
 
-    def with_another(task, bucket, rows):
-        report = learn(task, bucket, rows)
-        calls.append(bucket)
-        if len(calls) == 2:  # when two buckets are written, which do not count yet
+    def fail(n):
+        if n == 2:  # two buckets of the outer call are written but not valid yet
             with pytest.raises(ValueError, match="infinite"):
                 panel_in(tmp_path).partial_fit(changed(second, "newcomer", np.inf))
-        return report
 
-    monkeypatch.setattr(PanelTask, "learn", with_another)
+    after_each_bucket(monkeypatch, fail)
     panel.partial_fit(second)
     assert_same_numbers(panel, panel.predict(last), in_memory({}, first, second), last)
 
@@ -542,7 +549,7 @@ def test_pruning_keeps_files_of_calls_in_progress(tmp_path):
 
 
 def test_the_state_can_be_read_during_updates(tmp_path):
-    days = [of_day for _, of_day in panel_frame(n_series=4, n_times=12).groupby("day")]
+    days = days_of(panel_frame(n_series=4, n_times=12))
     panel, numbers, errors = panel_in(tmp_path, keep=1).partial_fit(days[0]), [], []
     done = threading.Event()
 
@@ -564,8 +571,7 @@ def test_the_state_can_be_read_during_updates(tmp_path):
 
 
 def test_predictions_from_a_removed_generation_raise_an_error(tmp_path):
-    rows = panel_frame(n_times=5)
-    days = [of_day for _, of_day in rows.groupby("day")]
+    days = days_of(panel_frame(n_times=5))
     panel = panel_in(tmp_path).partial_fit(days[0])
     task = panel._task(panel._current())  # what a cluster has been given, and has not begun with
     predictions = task.predict(0, days[1][days[1]["shop"].map(lambda name: bucket_of(name, N_BUCKETS)) == 0])
@@ -654,17 +660,6 @@ def test_errors_name_series_with_numeric_names(tmp_path):
         panel.predict(changed(rows[9:], "model 1", np.inf))
     with pytest.raises(ValueError, match=r"'shop' \(series=\): 1\.5 is neither"):
         panel.predict(rows[9:].assign(shop=1.5))
-
-
-def test_expert_names_may_equal_names_of_methods(tmp_path):
-    rows = panel_frame(n_series=2).rename(columns={"model 1": "self", "model 2": "columns"})
-    panel = panel_in(tmp_path).partial_fit(rows[:6])
-    without = rows[6:].drop(columns=["self", "columns"])
-    mixture = in_memory({}, rows[:6])
-    with_gaps = rows[6:].drop(columns="y")
-    with_gaps[["self", "columns"]] = np.nan
-    np.testing.assert_array_equal(panel.predict(without)["mixture"], mixture.predict(with_gaps))
-    assert panel.partial_fit(without).experts_ == mixture.experts_
 
 
 def test_the_number_5_and_the_text_are_two_series(tmp_path):
@@ -756,12 +751,6 @@ def test_a_remade_folder_is_not_mistaken_for_the_old_one(tmp_path):
     assert_same_numbers(panel, panel.predict(second), in_memory({}, second), second)
     with pytest.raises(ValueError, match=r"generation 1 in .* is gone"):
         task.load(0)
-
-
-def test_a_folder_without_a_parent_is_refused(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"there is no folder .*typo to make state in"):
-        panel_in(tmp_path / "typo" / "state").partial_fit(panel_frame())
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("missing", ["pandas", "pyarrow"])
