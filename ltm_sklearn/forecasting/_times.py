@@ -34,6 +34,10 @@ def times_of(values: Any, what: str) -> Times:
     column = nw.from_native(values, series_only=True, pass_through=True)
     dtype = getattr(column, "dtype", None)
     if isinstance(dtype, nw.Datetime) and dtype.time_zone is not None:
+        native = column.to_native()
+        if hasattr(getattr(native, "dtype", None), "pyarrow_dtype"):
+            # pandas 2 removes the zone of arrow-backed times in UTC instead of local time
+            column = nw.from_native(native.astype(f"datetime64[us, {dtype.time_zone}]"), series_only=True)
         local, utc = column.dt.replace_time_zone(None), column.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
         times = Times(local.to_numpy().astype("datetime64[us]"), utc.to_numpy().astype("datetime64[us]"))
     else:
