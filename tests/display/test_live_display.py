@@ -6,7 +6,7 @@ import time
 import numpy as np
 import pytest
 from matplotlib import pyplot
-from support.run_records import fitted, regressor
+from support.run_records import regressor, rows
 
 from ltm_sklearn import display
 from ltm_sklearn.display import LiveDisplay
@@ -17,7 +17,7 @@ from ltm_sklearn.display._live_display import ago, status_lines
 def run(tmp_path_factory):
     """Return a fitted model and its log."""
     path = tmp_path_factory.mktemp("run") / "run.jsonl"
-    return fitted(regressor(record=path), batch=10, n=400), path
+    return regressor(record=path, batch_size=10).fit(*rows(400)), path  # fit writes all records, partial_fit may lag
 
 
 @pytest.mark.parametrize(
