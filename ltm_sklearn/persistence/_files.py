@@ -11,7 +11,7 @@ from typing import Any
 from .._version import __version__
 from ._archive import BadFileError, DamagedFileError, from_json, pack, to_json, unpack
 from ._arrays import ArrayReader
-from ._models import PICKLE, DumpedModels, load_models
+from ._models import PICKLE, dump_models, load_models
 from ._state import StateWriter, read_state
 from ._writing import write_atomically
 
@@ -122,7 +122,7 @@ def dumps(estimator: Any, *, allow_pickle: bool = True) -> bytes:
     """
     writer = StateWriter()
     root = writer.value(estimator)
-    models = DumpedModels(writer.models)
+    models = dump_models(writer.models)
     if models.pickled and not allow_pickle:
         raise ValueError(
             f"these objects can only be pickled, which trusted=True allows: {_listed(models.pickled)}. A pickle can "

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import random
 import zlib
 from collections import deque
 from collections.abc import Mapping
+from datetime import date, time, timedelta
 from functools import partial
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -14,7 +17,7 @@ from ._archive import to_json
 from ._state import StateWriter
 
 _SHOWN = 3  #: differences that a message names
-_BY_REPR = (bool, int, float, complex, str, bytes, type(None), range, slice, np.dtype)
+_BY_REPR = (bool, int, float, complex, str, bytes, type(None), range, slice, np.dtype, date, time, timedelta, PurePath)
 
 
 def describe_parameters(model: Any, name: str = "model") -> dict[str, str]:
@@ -69,6 +72,10 @@ def _content(thing: Any) -> str | None:
         return "of the process"  # its state differs in the next process
     if isinstance(thing, set | frozenset):
         thing = sorted(map(repr, thing))
+    elif isinstance(thing, np.random.RandomState):
+        thing = thing.get_state(legacy=False)
+    elif isinstance(thing, random.Random):
+        thing = thing.getstate()
     writer = StateWriter()
     state = to_json([writer.value(thing), writer.nodes])
     return None if writer.models else f"with checksum {zlib.crc32(writer.arrays.dump(), zlib.crc32(state)):08x}"
