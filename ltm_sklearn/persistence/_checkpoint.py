@@ -209,7 +209,13 @@ class Checkpoint:
             warn_of(f"{message}. The run goes on", CheckpointWarning, 3)
             return False
         self._duration = time.monotonic() - self._last_time
-        self._delete_old()
+        # files of more rows are another run's
+        older = [path for n_rows, path in files_in(self.folder) if n_rows <= self.n_rows]
+        for path in older[self.keep :]:
+            try:
+                path.unlink(missing_ok=True)
+            except OSError as error:
+                warn_of(f"{path} could not be deleted: {error.strerror}", CheckpointWarning, 3)
         return True
 
     def _check_resumed(self, model: Any) -> None:
@@ -273,15 +279,6 @@ class Checkpoint:
             error.add_note(message)
             raise
         self.path = path
-
-    def _delete_old(self) -> None:
-        """Delete older files. Newer ones would be another run's."""
-        older = [path for n_rows, path in files_in(self.folder) if n_rows <= self.n_rows]
-        for path in older[self.keep :]:
-            try:
-                path.unlink(missing_ok=True)
-            except OSError as error:
-                warn_of(f"{path} could not be deleted: {error.strerror}", CheckpointWarning, 4)
 
 
 def files_in(folder: Path) -> list[tuple[int, Path]]:

@@ -7,7 +7,6 @@ of other libraries become nodes of kind "model", which :mod:`._models` writes.
 
 from __future__ import annotations
 
-import sys
 from collections import Counter, deque
 from collections.abc import Callable
 from datetime import date, datetime
@@ -48,21 +47,12 @@ _AS_TEXT: dict[str, tuple[Callable[[Any], str], Callable[[str], Any]]] = {
 
 
 class StateWriter:
-    """Turn objects into nodes.
-
-    Attributes
-    ----------
-    nodes : list
-        In JSON's types.
-    arrays : ArrayWriter
-    models : list of (str, object)
-        Objects of other libraries: the path that leads to each, and the object.
-    """
+    """Turn objects into nodes."""
 
     def __init__(self) -> None:
         self.nodes: list[list[Any]] = []
         self.arrays = ArrayWriter()
-        self.models: list[tuple[str, Any]] = []
+        self.models: list[tuple[str, Any]] = []  #: objects of other libraries, each with the path that leads to it
         self._numbers: dict[int, int] = {}  #: of nodes, by the id of the object
         self._kept: list[Any] = []  #: objects stay alive, so that no other gets the id of one
         self._path: list[str] = []
@@ -123,7 +113,9 @@ class StateWriter:
             generator, seed = thing.bit_generator, thing.bit_generator.seed_seq
             seeds = seed.entropy, seed.spawn_key, seed.pool_size, seed.n_children_spawned
             return ["generator", type(generator).__name__, self.value(seeds), self.value(generator.state)]
-        if (is_own(kind) and has_plain_state(kind)) or has_own_parameter(thing):
+        # __getstate__ has all of an object if no part of it is a builtin container or compiled
+        is_plain = all(base is object or base.__flags__ & _HEAP_TYPE for base in kind.__mro__)
+        if (is_own(kind) and is_plain) or has_own_parameter(thing):
             return self._object(thing)
         return self._foreign(thing)
 
@@ -145,15 +137,7 @@ class StateWriter:
 
 
 class StateReader:
-    """Make the objects of nodes.
-
-    Parameters
-    ----------
-    nodes : list
-    arrays : ArrayReader
-    models : list
-        The models in the order of :attr:`StateWriter.models`.
-    """
+    """Make the objects of nodes. The models are in the order of :attr:`StateWriter.models`."""
 
     def __init__(self, nodes: list[Any], arrays: ArrayReader, models: list[Any]) -> None:
         self._nodes, self._arrays, self._models = nodes, arrays, models
@@ -228,43 +212,22 @@ class StateReader:
                 object.__setattr__(made, key, value)
 
 
-def read_state(state: Any, arrays: ArrayReader, models: list[Any]) -> Any:
-    """Return the object that a file holds."""
-    try:
-        return StateReader(state["nodes"], arrays, models).value(state["root"])
-    except (KeyError, IndexError, TypeError, AttributeError) as error:
-        raise BadFileError(f"its state does not fit this version of ltm_sklearn ({error!r})") from error
-
-
 # Classes and functions by name ----------------------------------------------------------------------------------------
 
 
 def is_own(thing: Any) -> bool:
     """Return whether a class or function is defined in this package, and found there by its name."""
-    module = getattr(thing, "__module__", None)
-    if not isinstance(module, str) or module.partition(".")[0] != _PACKAGE or module not in sys.modules:
-        return False
-    try:
-        return attrgetter(thing.__qualname__)(sys.modules[module]) is thing
-    except AttributeError:  # of a function's body
-        return False
-
-
-def has_plain_state(kind: type) -> bool:
-    """Return whether ``__getstate__`` has all of an object: no part of it is a builtin container or compiled."""
-    return all(base is object or base.__flags__ & _HEAP_TYPE for base in kind.__mro__)
+    return _library(thing) == _PACKAGE and _lookup(name_of(thing)) is thing
 
 
 def has_own_parameter(thing: Any) -> bool:
     """Return whether a scikit-learn estimator, such as a pipeline, has an estimator of this package as a parameter."""
-    if not is_sklearn_estimator(type(thing)):
-        return False
-    return any(is_own(type(value)) for value in thing.get_params().values())
+    return is_sklearn_estimator(type(thing)) and any(is_own(type(value)) for value in thing.get_params().values())
 
 
-def is_sklearn_estimator(kind: type) -> bool:
+def is_sklearn_estimator(kind: Any) -> bool:
     """Return whether a class is one of scikit-learn's estimators."""
-    return issubclass(kind, BaseEstimator) and kind.__module__.partition(".")[0] == "sklearn"
+    return isinstance(kind, type) and issubclass(kind, BaseEstimator) and _library(kind) == "sklearn"
 
 
 def name_of(thing: type | FunctionType) -> str:
@@ -274,12 +237,19 @@ def name_of(thing: type | FunctionType) -> str:
 
 def find_own(name: str) -> Any:
     """Return a class or function of this package, or a class of scikit-learn's estimators, by its name in a file."""
-    module, _, path = name.partition(":")
-    if module.partition(".")[0] in (_PACKAGE, "sklearn"):
-        try:
-            found = attrgetter(path)(import_module(module))
-        except (ImportError, AttributeError):
-            found = None
-        if is_own(found) or (isinstance(found, type) and is_sklearn_estimator(found)):
-            return found
+    found = _lookup(name) if name.partition(":")[0].partition(".")[0] in (_PACKAGE, "sklearn") else None
+    if is_own(found) or is_sklearn_estimator(found):
+        return found
     raise BadFileError(f"it has an object of {name!r}, which this version of ltm_sklearn does not know")
+
+
+def _library(thing: Any) -> str:
+    return str(getattr(thing, "__module__", "")).partition(".")[0]
+
+
+def _lookup(name: str) -> Any:
+    module, _, path = name.partition(":")
+    try:
+        return attrgetter(path)(import_module(module))
+    except (ImportError, AttributeError):  # it is made in a function, or of another version
+        return None
