@@ -132,36 +132,36 @@ def _skops() -> Any:
 def is_same(one: Any, other: Any) -> bool:
     """Return whether a copy is exact: types, numbers to the last bit, order, and which parts are the same object."""
     described = []
-    for thing in (one, other):
+    for obj in (one, other):
         writer = _ContentWriter()
-        described.append((writer, to_json([writer.value(thing), writer.nodes])))  # JSON tells 1, 1.0 and true apart
+        described.append((writer, to_json([writer.value(obj), writer.nodes])))  # JSON tells 1, 1.0 and true apart
     return described[0][1] == described[1][1]
 
 
 class _ContentWriter(StateWriter):
     """Describe all that an object is made of, parts of other libraries included: an exact copy has the same nodes."""
 
-    def _immutable(self, thing: Any, kind: type) -> list[Any] | None:
-        if isinstance(thing, bytes | complex | np.dtype):
-            return ["immutable", kind.__name__, repr(thing)]
-        if isinstance(thing, np.generic):
-            return ["scalar", repr(thing.dtype), hash(thing.tobytes())]
-        if (hasattr(thing, "__qualname__") and kind is not MethodType) or isinstance(thing, np.ufunc):
-            return ["global", id(thing)]
-        return super()._immutable(thing, kind)
+    def _immutable(self, obj: Any, kind: type) -> list[Any] | None:
+        if isinstance(obj, bytes | complex | np.dtype):
+            return ["immutable", kind.__name__, repr(obj)]
+        if isinstance(obj, np.generic):
+            return ["scalar", repr(obj.dtype), hash(obj.tobytes())]
+        if (hasattr(obj, "__qualname__") and kind is not MethodType) or isinstance(obj, np.ufunc):
+            return ["global", id(obj)]
+        return super()._immutable(obj, kind)
 
-    def _node(self, thing: Any, kind: type) -> list[Any]:
+    def _node(self, obj: Any, kind: type) -> list[Any]:
         if kind in (set, frozenset):
-            return [kind.__name__, sorted(map(repr, thing))]
-        if kind is np.ndarray and thing.dtype != object:
-            fields = [thing[name] for name in thing.dtype.names or ()] or [thing]  # not the bytes between fields
-            layout = [repr(thing.dtype), thing.shape, thing.flags.f_contiguous, thing.flags.c_contiguous]
+            return [kind.__name__, sorted(map(repr, obj))]
+        if kind is np.ndarray and obj.dtype != object:
+            fields = [obj[name] for name in obj.dtype.names or ()] or [obj]  # not the bytes between fields
+            layout = [repr(obj.dtype), obj.shape, obj.flags.f_contiguous, obj.flags.c_contiguous]
             return ["array", *layout, *(hash(field.tobytes()) for field in fields)]
-        return super()._node(thing, kind)
+        return super()._node(obj, kind)
 
-    def _foreign(self, thing: Any) -> list[Any]:
-        is_random = type(thing) is np.random.RandomState  # its reduction has no position in the stream of numbers
-        reduced = ("RandomState", thing.get_state(legacy=False)) if is_random else thing.__reduce_ex__(4)
+    def _foreign(self, obj: Any) -> list[Any]:
+        is_random = type(obj) is np.random.RandomState  # the seed of its bit generator has no effect on its numbers
+        reduced = ("RandomState", obj.get_state(legacy=False)) if is_random else obj.__reduce_ex__(4)
         if isinstance(reduced, str):
-            return ["global", id(thing)]
+            return ["global", id(obj)]
         return ["reduced", *(self.value(part if n < 3 else [*(part or ())]) for n, part in enumerate(reduced))]

@@ -57,82 +57,82 @@ class StateWriter:
         self._kept: list[Any] = []  #: objects stay alive, so that no other gets the id of one
         self._path: list[str] = []
 
-    def value(self, thing: Any, step: str = "") -> Any:
+    def value(self, obj: Any, step: str = "") -> Any:
         """Return an object as a value in JSON; ``step`` is the attribute or item that led to it."""
-        kind = type(thing)
-        if thing is None or kind is str or kind is int or kind is bool:
-            return thing
+        kind = type(obj)
+        if obj is None or kind is str or kind is int or kind is bool:
+            return obj
         if kind is float:
-            return thing if isfinite(thing) else ["float", repr(thing)]
-        if id(thing) in self._numbers:
-            return [self._numbers[id(thing)]]
+            return obj if isfinite(obj) else ["float", repr(obj)]
+        if id(obj) in self._numbers:
+            return [self._numbers[id(obj)]]
         self._path.append(step)
-        written = self._immutable(thing, kind)
+        written = self._immutable(obj, kind)
         if written is None:
-            number = self._numbers[id(thing)] = len(self.nodes)
-            self._kept.append(thing)
+            number = self._numbers[id(obj)] = len(self.nodes)
+            self._kept.append(obj)
             self.nodes.append([])
-            self.nodes[number] = self._node(thing, kind)
+            self.nodes[number] = self._node(obj, kind)
             written = [number]
         self._path.pop()
         return written
 
-    def _values(self, things: Any) -> list[Any]:
-        return [self.value(thing, f"[{at}]") for at, thing in enumerate(things)]
+    def _values(self, objects: Any) -> list[Any]:
+        return [self.value(obj, f"[{at}]") for at, obj in enumerate(objects)]
 
-    def _immutable(self, thing: Any, kind: type) -> list[Any] | None:
+    def _immutable(self, obj: Any, kind: type) -> list[Any] | None:
         """Return an immutable value in place; None for objects that are nodes."""
         if kind is tuple:
-            return ["tuple", self._values(thing)]
+            return ["tuple", self._values(obj)]
         if issubclass(kind, tuple) and is_own(kind):
-            return ["named tuple", name_of(kind), self._values(thing)]
-        if isinstance(thing, np.generic) and is_storable(thing.dtype) and thing.dtype.type is kind:
-            return ["scalar", self.arrays.add(np.array(thing))]
-        if isinstance(thing, type | FunctionType) and is_own(thing):
-            return ["named", name_of(thing)]
+            return ["named tuple", name_of(kind), self._values(obj)]
+        if isinstance(obj, np.generic) and is_storable(obj.dtype) and obj.dtype.type is kind:
+            return ["scalar", self.arrays.add(np.array(obj))]
+        if isinstance(obj, type | FunctionType) and is_own(obj):
+            return ["named", name_of(obj)]
         if kind.__name__ in _AS_TEXT and kind.__module__.partition(".")[0] in ("datetime", "pandas", "pathlib"):
             write, read = _AS_TEXT[kind.__name__]
             try:
-                text = write(thing)
-                return ["text", kind.__name__, text] if repr(read(text)) == repr(thing) else None
+                text = write(obj)
+                return ["text", kind.__name__, text] if repr(read(text)) == repr(obj) else None
             except (ValueError, KeyError):  # a time zone without a name
                 return None
         return None
 
-    def _node(self, thing: Any, kind: type) -> list[Any]:
+    def _node(self, obj: Any, kind: type) -> list[Any]:
         if kind in (list, set, deque):
-            return [kind.__name__, self._values(thing), getattr(thing, "maxlen", None)]
+            return [kind.__name__, self._values(obj), getattr(obj, "maxlen", None)]
         if kind in (dict, Counter):
-            items = [[self.value(key), self.value(value, f"[{key!r}]")] for key, value in thing.items()]
+            items = [[self.value(key), self.value(value, f"[{key!r}]")] for key, value in obj.items()]
             return [kind.__name__, items]
-        if kind is np.ndarray and thing.dtype == object:
-            return ["objects", self._values(thing.ravel().tolist()), list(thing.shape)]
-        if kind is np.ndarray and is_storable(thing.dtype):
-            return ["array", self.arrays.add(thing)]
-        if kind is np.random.Generator and type(thing.bit_generator).__name__ in _BIT_GENERATORS:
-            generator, seed = thing.bit_generator, thing.bit_generator.seed_seq
+        if kind is np.ndarray and obj.dtype == object:
+            return ["objects", self._values(obj.ravel().tolist()), list(obj.shape)]
+        if kind is np.ndarray and is_storable(obj.dtype):
+            return ["array", self.arrays.add(obj)]
+        if kind is np.random.Generator and type(obj.bit_generator).__name__ in _BIT_GENERATORS:
+            generator, seed = obj.bit_generator, obj.bit_generator.seed_seq
             seeds = seed.entropy, seed.spawn_key, seed.pool_size, seed.n_children_spawned
             return ["generator", type(generator).__name__, self.value(seeds), self.value(generator.state)]
         # __getstate__ has all of an object if no part of it is a builtin container or compiled
         is_plain = all(base is object or base.__flags__ & _HEAP_TYPE for base in kind.__mro__)
-        if (is_own(kind) and is_plain) or has_own_parameter(thing):
-            return self._object(thing)
-        return self._foreign(thing)
+        if (is_own(kind) and is_plain) or has_own_parameter(obj):
+            return self._object(obj)
+        return self._foreign(obj)
 
-    def _object(self, thing: Any) -> list[Any]:
+    def _object(self, obj: Any) -> list[Any]:
         """Return the node of an object of this package."""
         if not self._path[-1]:
-            self._path[-1] = type(thing).__name__
-        state = thing.__getstate__()
+            self._path[-1] = type(obj).__name__
+        state = obj.__getstate__()
         if type(state) is dict and all(type(key) is str for key in state):
             content: Any = {name: self.value(value, f".{name}") for name, value in state.items()}
         else:
             content = self.value(state)
-        return ["object", name_of(type(thing)), content]
+        return ["object", name_of(type(obj)), content]
 
-    def _foreign(self, thing: Any) -> list[Any]:
+    def _foreign(self, obj: Any) -> list[Any]:
         """Return the node of an object of another library."""
-        self.models.append(("".join(self._path), thing))
+        self.models.append(("".join(self._path), obj))
         return ["model", len(self.models) - 1]
 
 
@@ -215,14 +215,14 @@ class StateReader:
 # Classes and functions by name ----------------------------------------------------------------------------------------
 
 
-def is_own(thing: Any) -> bool:
+def is_own(obj: Any) -> bool:
     """Return whether a class or function is defined in this package, and found there by its name."""
-    return _library(thing) == _PACKAGE and _lookup(name_of(thing)) is thing
+    return _library(obj) == _PACKAGE and _lookup(name_of(obj)) is obj
 
 
-def has_own_parameter(thing: Any) -> bool:
+def has_own_parameter(obj: Any) -> bool:
     """Return whether a scikit-learn estimator, such as a pipeline, has an estimator of this package as a parameter."""
-    return is_sklearn_estimator(type(thing)) and any(is_own(type(value)) for value in thing.get_params().values())
+    return is_sklearn_estimator(type(obj)) and any(is_own(type(value)) for value in obj.get_params().values())
 
 
 def is_sklearn_estimator(kind: Any) -> bool:
@@ -230,9 +230,9 @@ def is_sklearn_estimator(kind: Any) -> bool:
     return isinstance(kind, type) and issubclass(kind, BaseEstimator) and _library(kind) == "sklearn"
 
 
-def name_of(thing: type | FunctionType) -> str:
+def name_of(obj: type | FunctionType) -> str:
     """Return the name under which :func:`find_own` finds a class or function."""
-    return f"{thing.__module__}:{thing.__qualname__}"
+    return f"{obj.__module__}:{obj.__qualname__}"
 
 
 def find_own(name: str) -> Any:
@@ -243,8 +243,8 @@ def find_own(name: str) -> Any:
     raise BadFileError(f"it has an object of {name!r}, which this version of ltm_sklearn does not know")
 
 
-def _library(thing: Any) -> str:
-    return str(getattr(thing, "__module__", "")).partition(".")[0]
+def _library(obj: Any) -> str:
+    return str(getattr(obj, "__module__", "")).partition(".")[0]
 
 
 def _lookup(name: str) -> Any:
