@@ -1,1 +1,5 @@
 """Command line: demo, evaluate, mixture, watch."""
+
+from ._main import main
+
+__all__ = ["main"]
