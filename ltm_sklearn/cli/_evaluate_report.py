@@ -56,7 +56,7 @@ def verdict(run: EvaluationRun) -> str:
     difference = run.differences[WITHOUT]
     if math.isnan(difference.low):
         return "The stream is too short to tell whether memory helps."
-    if not difference.told:
+    if not difference.is_significant:
         return f"Memory makes no significant difference on this stream: {_gain(run, difference)}."
     return f"Memory {'helps' if difference.mean > 0.0 else 'hurts'} on this stream: {_gain(run, difference)}."
 
@@ -91,7 +91,7 @@ def remarks(run: EvaluationRun) -> list[str]:
         notes.append(f"The best single expert, {expert}, reaches {reached}; the pool {pool_score}.")
     else:
         better = "is better than" if against.mean > 0.0 else "is worse than"
-        relation = better if against.told else "does not differ significantly from"
+        relation = better if against.is_significant else "does not differ significantly from"
         notes.append(f"The pool with memory {relation} the best single expert, {expert}: {_gain(run, against)}.")
     if result.segments:
         notes.append(

@@ -43,7 +43,7 @@ forecast.
 EPILOG = f"""\
 example: day-ahead prices, 24 hours forecast together, scored by the absolute error
 
-  ltm-sklearn mixture prices.csv --target price --time hour --block 24 --loss absolute --out report
+  ltm-sklearn mixture prices.csv --target price --time hour --block 24 --loss absolute_error --out report
 
 Then open report/{PAGE}. Beside it lie {", ".join(TABLES)}
 (with --series), and the pictures as PNG. An earlier report in the folder is replaced.
@@ -88,7 +88,7 @@ def add_parser(commands: Any) -> argparse.ArgumentParser:
         help="a column with groups of rows that have weights of their own; or hour, weekday or month of the times",
     )
     add("--pooled", action="store_true", help="groups also learn from each other")
-    add("--loss", default="squared", help=f"{', '.join(LOSSES)} (default: squared)")
+    add("--loss", default="squared_error", help=f"{', '.join(LOSSES)} (default: squared_error)")
     add("--series", metavar="COLUMN", help="the column with the series of a row; each series has weights of its own")
     add("--show", metavar="SERIES", help="the series in the pictures (default: the one with the most rows)")
     add("--bias", action="store_true", help="correct an error that all models share")

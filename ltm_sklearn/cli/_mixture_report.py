@@ -66,7 +66,7 @@ def page_values(run: MixtureRun, by_series: Any, target: str) -> dict[str, Any]:
         learned[np.flatnonzero(learned)[-n_waiting:]] = False
     measure = mean_called(run.summary.loss_name)
     last = run.run_record.weights[-1]
-    root = f" (its root: {number(math.sqrt(mixture.loss))})" if run.summary.loss_name == "squared" else ""
+    root = f" (its root: {number(math.sqrt(mixture.loss))})" if run.summary.loss_name == "squared_error" else ""
     of_series = "" if run.file.series is None else f", series {run.drawn_series}"
     return {
         "run": run,
@@ -118,7 +118,7 @@ def _comparison(gain: float) -> str:
 
 def _losses_table(run: MixtureRun) -> ReportTable:
     summary = run.summary
-    squared, slept = summary.loss_name == "squared", any(row.awake < 1.0 for row in summary.rows)
+    squared, slept = summary.loss_name == "squared_error", any(row.awake < 1.0 for row in summary.rows)
     weights = dict(zip(map(str, run.file.experts), run.weights[run.file.known].mean(axis=0).tolist(), strict=True))
     header = ["forecast", mean_called(summary.loss_name)] + ["root of it"] * squared + ["awake"] * slept
     in_order = sorted(summary.rows, key=lambda row: row.kind == "expert")  # experts last: there may be many
