@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .._typing import Floats
 from ..forecasting import CALENDAR, ExpertMixture, Reader
-from ._table_file import add_line_numbers, check_columns, read_numbers, read_table, read_times
+from ._tables import add_line_numbers, check_columns, read_numbers, read_table, read_times
 
 
 @dataclass(frozen=True)
