@@ -18,6 +18,7 @@ PUBLIC = {
     "ltm_sklearn.bandits": "BanditAlgorithm DiscountedUCB Exp3 Exp3IX Exp3S LongTermMemoryBandit LowerBoundAdversary "
     "SlidingWindowUCB SparseHybrid SparseLongTermMemory",
     "ltm_sklearn.bandits.reference": "follow_the_regularised_leader sparse_bandit",
+    "ltm_sklearn.cli": "main",
     "ltm_sklearn.display": "AverageLossDisplay ContributionDisplay CumulativeLossDisplay LiveDisplay "
     "MemoryCurveDisplay RecurrenceDisplay ResidualDisplay RunningLossDisplay RunRecord WeightBoxDisplay "
     "WeightStackDisplay",

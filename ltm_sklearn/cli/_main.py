@@ -35,7 +35,18 @@ exit codes: 0 done, 1 failed, 2 wrong usage, 130 Ctrl-C
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; return its exit code: 0 done, 1 failed, 2 wrong usage, 130 Ctrl-C."""
+    """Run a command of the command line.
+
+    Parameters
+    ----------
+    arguments : sequence of str, default=None
+        The command and its options; None: those of the process.
+
+    Returns
+    -------
+    int
+        Exit code: 0 done, 1 failed, 2 wrong usage, 130 Ctrl-C.
+    """
     parser = argparse.ArgumentParser(
         prog="ltm-sklearn",
         description=DESCRIPTION,

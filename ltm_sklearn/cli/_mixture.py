@@ -43,10 +43,11 @@ forecast.
 EPILOG = f"""\
 example: day-ahead prices, 24 hours forecast together, scored by the absolute error
 
-  ltm-sklearn mixture prices.csv --target price --time hour --block 24 --loss absolute_error --out report
+  ltm-sklearn mixture prices.csv --target price --time hour --block 24 --loss absolute_error
 
-Then open report/{PAGE}. Beside it lie {", ".join(TABLES)}
-(with --series), and the pictures as PNG. An earlier report in the folder is replaced.
+Then open report/{PAGE}. Beside it lie the pictures as PNG, and
+{", ".join(TABLES)} (with --series).
+An earlier report in the folder is replaced.
 
 exit codes: 0 done, 1 the data are wrong or the report cannot be written, 2 wrong usage, 130 Ctrl-C
 """
