@@ -43,8 +43,8 @@ def run(report: Report, options: argparse.Namespace) -> None:
     everyone = [who for who in (*options.ours, *options.peers) if any(who == each for _, each in runs)]
     notes = [
         f"Test then train; mean over {seeds_in_words(seeds)}. {options.segments} segments of {options.length} rows, "
-        f"three concepts in random order, {NOISE:.0%} of labels flipped. Ours has default settings and takes {options.batch} "
-        "rows a batch; MOA's learners run row by row, so that for them labels are fresher.",
+        f"three concepts in random order, {NOISE:.0%} of labels flipped. Ours has default settings and takes "
+        f"{options.batch} rows a batch; MOA's learners run row by row, so that for them labels are fresher.",
         moa_learners.NOTE,
     ]
     contest.save(report, "recurring_moa", options.names, everyone, runs, notes, ("capymoa",))

@@ -115,8 +115,8 @@ def run(report: Report, options: argparse.Namespace) -> None:
         PACKAGES,
     )
     about = (
-        "A round of `LongTermMemoryClassifier`, queried and trained, over networks with two layers of 256, 20 features, "
-        "without snapshots and checkpoints."
+        "A round of `LongTermMemoryClassifier`, queried and trained, over networks with two layers of 256, 20 "
+        "features, without snapshots and checkpoints."
     )
     report.table(
         "scale_pools",

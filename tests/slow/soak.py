@@ -189,7 +189,7 @@ def save_table(name, runs, options):
     given = ["--rounds", str(options.rounds), "--rows", str(options.rows), "--seed", str(options.seed)]
     given += ["--only", *options.only] if options.only != [""] else []
     command = shlex.join(["python", "tests/slow/soak.py", *given])
-    Report(options.out, command).save(name, header, rows, notes, ("river", "pandas"))
+    Report(options.out, command).table(name, header, rows, notes, ("river", "pandas"))
 
 
 if __name__ == "__main__":
