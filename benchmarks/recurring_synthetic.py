@@ -99,8 +99,8 @@ def save(
     notes = [
         f"{'Row by row' if size == 1 else f'Batches of {size}'}: accuracy, test then train, and accuracy in the first "
         f"{FIRST_ROWS} rows of returning segments; mean (± standard deviation) over {seeds_in_words(seeds)}. "
-        f"{options.segments} segments of {options.length} rows, {NOISE:.0%} of labels flipped, Gaussian naive Bayes as "
-        f"the only expert, default settings{but}. The oracle has one naive Bayes for each true concept. The first batch of a "
+        f"{options.segments} segments of {options.length} rows, {NOISE:.0%} of labels flipped, naive Bayes as the only "
+        f"expert, default settings{but}. The oracle has one naive Bayes for each true concept. The first batch of a "
         "segment is predicted before anyone can know that it has begun.",
     ]
     report.table(f"recurring_{size}", header, rows, notes)

@@ -1,4 +1,4 @@
-"""The command ``evaluate``: scores, verdict, and report."""
+"""The command ``evaluate``: run, verdict, and errors; its report is in test_pages.py."""
 
 import re
 from types import SimpleNamespace
@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from support.commands import error_of, run, stream, write
 
-from ltm_sklearn.cli._evaluate import NAMES, TABLES
 from ltm_sklearn.cli._evaluate_report import remarks, verdict
 from ltm_sklearn.cli._evaluate_run import WITH, WITHOUT, EvaluationRun, StandaloneExpert, run_evaluation
 from ltm_sklearn.cli._stream_file import StreamOptions, read_stream
@@ -20,88 +19,6 @@ pytest.importorskip("matplotlib")
 @pytest.fixture
 def csv(tmp_path):
     return write(stream(), tmp_path / "stream.csv")
-
-
-@pytest.fixture(scope="module")
-def report(tmp_path_factory):
-    """The folder of a report of a file with special letters in a name and rows without a target."""
-    table = stream().rename(columns={"a": "a<b> & 'c' $x$ \\ über"})
-    table.loc[[5, 77], "y"] = None
-    file = write(table, tmp_path_factory.mktemp("report") / "in.csv")
-    code, out = run("evaluate", file, "--time", "t", "--concept", "regime", "--batch", "20", out="out")
-    assert code == 0
-    return out
-
-
-# The report -------------------------------------------------------------------------------------------------------
-
-
-def test_scores_are_those_of_a_prequential_run(report):
-    from sklearn.naive_bayes import GaussianNB
-
-    scores = pandas.read_csv(report / "scores.csv", index_col="model")
-    assert list(scores.index[:2]) == [WITH, WITHOUT]
-    assert {"bayes alone", "forest alone", "last target", "most frequent class"} <= {*scores.index}
-    table = pandas.read_csv(report.parent / "in.csv")
-    known = table["y"].notna()
-    times = pandas.to_datetime(table["t"])
-    X = np.column_stack(
-        [
-            times.dt.hour,
-            times.dt.weekday,
-            table.iloc[:, 1],
-            table["b"].ffill().fillna(0.0),
-            table["b"].isna(),
-            *(table["colour"] == label for label in table["colour"].unique()),
-        ]
-    ).astype(float)
-    rows = X[known], table.loc[known, "y"].to_numpy(dtype=str), table.loc[known, "regime"].to_numpy(dtype=str)
-    result = prequential({"bayes": GaussianNB()}, rows, batch_size=20)
-    for column in ("accuracy", "kappa", "log_loss", "after_change", "after_return"):
-        np.testing.assert_allclose(scores.loc["bayes alone", column], result.scores["bayes"][column], rtol=1e-6)
-    gain = scores.loc[WITH, "accuracy"] - scores.loc[WITHOUT, "accuracy"]
-    assert scores.loc[WITHOUT, "gain"] == pytest.approx(gain, abs=1e-9)
-    assert (scores["gain_low"] <= scores["gain"])[1:].all()
-    assert (scores["gain_high"] >= scores["gain"])[1:].all()
-
-
-def test_the_page_needs_only_the_files_beside_it(report):
-    assert {path.name for path in report.iterdir()} == {*NAMES}
-    page = (report / "index.html").read_text(encoding="utf-8")
-    assert len(page) < 3_000_000
-    assert not re.search("https?://|<script", page)
-    links = re.findall(r'(?:src|href)="([^"]*)"', page)
-    assert {*TABLES} < {*links}
-    assert all(link.startswith("data:") or (report / link).is_file() for link in links)
-    assert page.count("<img") == len(list(report.glob("*.png"))) == 5
-
-
-def test_the_page_says_what_was_run(report):
-    page = (report / "index.html").read_text(encoding="utf-8")
-    assert "a&lt;b&gt; &amp; &#39;c&#39;" in page
-    assert "a<b>" not in page
-    for words in (
-        "238 rows",
-        "2 rows without a target were skipped",
-        "classification of 2 classes, because y has 2 values that are not numbers",
-        "counts the rows",
-        "constant: 1.0",
-        "missing in 34 rows",
-        "batch means",
-        "snapshot, not trained",
-        "ltm-sklearn evaluate",
-        "3 times; in 2 of the changes an earlier concept returns",
-        "2024-01-10T23:00",
-    ):
-        assert words in page, words
-    assert " points of accuracy [" in (report / "scores.md").read_text()
-
-
-def test_the_experts_at_the_end_are_listed(report):
-    memory = pandas.read_csv(report / "memory.csv")
-    assert {"live", "restarted", "snapshot", "stack"} == {*memory["kind"]}
-    assert memory["led"].sum() <= 1.0 + 1e-9
-    assert memory["mean_weight"].is_monotonic_decreasing
 
 
 def test_regression_of_a_short_parquet_file_with_a_delay(tmp_path, capsys):

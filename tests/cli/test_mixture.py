@@ -1,11 +1,4 @@
-"""The command ``mixture``: weights and forecasts of a file, the page, and errors."""
-
-import base64
-import io
-import re
-import shutil
-import subprocess
-from html.parser import HTMLParser
+"""The command ``mixture``: weights and forecasts of a file, and errors; its page is in test_pages.py."""
 
 import numpy as np
 import pytest
@@ -13,7 +6,6 @@ from support.commands import N_ROWS, error_of, forecasts, run, several_series, w
 
 from ltm_sklearn import ExpertMixture
 from ltm_sklearn.cli._forecast_file import read_forecasts
-from ltm_sklearn.cli._mixture_report import PICTURES, draw_pictures
 
 pandas = pytest.importorskip("pandas")
 matplotlib = pytest.importorskip("matplotlib")
@@ -28,17 +20,6 @@ def csv(tmp_path):
 def no_pictures(monkeypatch):
     """Pictures take most of the time of a report."""
     monkeypatch.setattr("ltm_sklearn.cli._mixture.draw_pictures", lambda run_record: {})
-
-
-@pytest.fixture(scope="module")
-def report(tmp_path_factory):
-    """The folder of a report of a file with special letters in a name and rows without a target."""
-    table = forecasts().rename(columns={"third": "a<b> & 'c' $x$ \\ über"})
-    table.loc[N_ROWS - 5 :, "y"] = np.nan
-    file = write(table, tmp_path_factory.mktemp("report") / "in.csv")
-    code, out = run("mixture", file, "--time", "t", "--block", "24", out="out")
-    assert code == 0
-    return out
 
 
 # Tables -----------------------------------------------------------------------------------------------------------
@@ -77,18 +58,6 @@ def test_without_times_rows_are_counted(csv):
     weights = pandas.read_csv(out / "weights.csv")
     assert list(weights["row"]) == list(range(N_ROWS))
     assert list(weights.columns) == ["row", "first", "second"]
-
-
-def test_the_last_rows_without_a_target_are_forecast(report):
-    table = pandas.read_csv(report.parent / "in.csv")
-    issued, weights = pandas.read_csv(report / "forecasts.csv"), pandas.read_csv(report / "weights.csv")
-    assert len(issued) == len(weights) == N_ROWS
-    assert list(issued["y"].isna()) == [False] * (N_ROWS - 5) + [True] * 5
-    X, y = table.drop(columns="y"), table["y"]
-    mixture = ExpertMixture(time="t", block=24).fit(X[:-5], y[:-5])
-    np.testing.assert_allclose(issued["mixture"][-5:], mixture.predict(X[-5:]), rtol=1e-9)
-    np.testing.assert_allclose(weights.iloc[-5:, 1:], mixture.weigh(X[-5:]), rtol=1e-9)
-    assert "Forecasts of rows without a target" in (report / "index.html").read_text()
 
 
 @pytest.mark.usefixtures("no_pictures")
@@ -136,127 +105,6 @@ def test_times_are_written_as_they_are_in_the_file(csv):
     file = read_forecasts(write(table, csv), ExpertMixture(time="t"), "y", [])
     assert list(file.time) == list(table["t"])
     assert (np.diff(file.times) == np.timedelta64(1, "h")).all()
-
-
-# The page ---------------------------------------------------------------------------------------------------------
-
-
-class Elements(HTMLParser):
-    """Tags with their attributes, and the text of some."""
-
-    def __init__(self, page):
-        super().__init__()
-        self.found, self.texts, self.open = [], {}, []
-        self.feed(page)
-
-    def handle_starttag(self, tag, attrs):
-        self.found.append((tag, dict(attrs)))
-        self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        while self.open and self.open.pop() != tag:
-            pass
-
-    def handle_data(self, data):
-        if self.open:
-            self.texts.setdefault(self.open[-1], []).append(data)
-
-    def of(self, tag):
-        return [attrs for each, attrs in self.found if each == tag]
-
-
-def test_the_page_needs_only_the_files_beside_it(report):
-    page = (report / "index.html").read_text(encoding="utf-8")
-    assert len(page) < 3_000_000
-    elements = Elements(page)
-    assert not elements.of("script")
-    sources = [attrs[name] for _, attrs in elements.found for name in ("src", "href") if name in attrs]
-    assert all(source.startswith("data:") or (report / source).is_file() for source in sources)
-    assert "http://" not in page
-    assert "https://" not in page
-    assert not re.search(r"url\(|@import", page)
-    pictures = elements.of("img")
-    assert len(pictures) == len(list(report.glob("*.png"))) >= 7
-    from matplotlib.image import imread
-
-    for attrs in pictures:
-        kind, content = attrs["src"].split(",")
-        assert kind == "data:image/png;base64"
-        image = imread(io.BytesIO(base64.b64decode(content)), format="png")
-        assert image.shape[:2] == (int(attrs["height"]), int(attrs["width"]))
-
-
-def test_the_page_is_accessible(report):
-    elements = Elements((report / "index.html").read_text(encoding="utf-8"))
-    assert elements.of("html")[0]["lang"] == "en"
-    assert elements.texts["title"] == ["Mixture of forecasts: in.csv"]
-    assert all(len(attrs["alt"]) > 30 for attrs in elements.of("img"))
-    assert all(attrs["scope"] in ("row", "col") for attrs in elements.of("th"))
-    assert len(elements.of("h1")) == 1
-    assert [attrs["name"] for attrs in elements.of("meta") if "name" in attrs] == ["generator", "viewport"]
-
-
-def test_the_page_says_what_was_run_and_escapes_names(report):
-    elements = Elements((report / "index.html").read_text(encoding="utf-8"))
-    assert "a<b> & 'c' $x$ \\ über" in elements.texts["th"]
-    assert not elements.of("b")
-    (command,) = elements.texts["code"]
-    assert command.startswith("ltm-sklearn mixture ")
-    facts = " ".join(elements.texts["span"])
-    for fact in ("120 rows, 3 forecasts", "known in 115 rows", "2024-01-05 23:00", "block 24", "numpy", "scikit-learn"):
-        assert fact in facts
-    words = " ".join(elements.texts["p"])
-    assert "2024-01-04 23:00" in " ".join(elements.texts["span"])  # the last time of a complete block
-    assert "In 96 rows" in words
-    assert "blocks that are not complete" in words
-
-
-@pytest.mark.exhaustive
-def test_pictures_of_a_short_run_have_no_memory_curve():
-    table = forecasts()
-    mixture = ExpertMixture(time="t", record=N_ROWS).fit(table.drop(columns="y"), table["y"])
-    pictures = draw_pictures(mixture.run_record())
-    assert tuple(pictures) == PICTURES
-    assert all(picture.png.startswith(b"\x89PNG") for picture in pictures.values())
-    short = ExpertMixture(record=9).fit(table.drop(columns=["y", "t"])[:9], table["y"][:9])
-    assert "memory_curve" not in draw_pictures(short.run_record())
-
-
-def chromium(*options, folder):
-    found = next(
-        (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
-    )
-    if found is None:
-        pytest.skip("there is no chromium to open the page with")
-    quiet = ("background-networking", "component-update", "sync", "gpu", "quic")
-    flags = [
-        "--headless",
-        "--no-sandbox",
-        "--no-first-run",
-        "--enable-logging=stderr",
-        *(f"--disable-{each}" for each in quiet),
-    ]
-    profile = folder / "profile"
-    command = [found, *flags, f"--user-data-dir={profile}", *options]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
-
-
-@pytest.mark.exhaustive
-def test_a_browser_shows_the_page(report, tmp_path):
-    shown = chromium("--dump-dom", (report / "index.html").as_uri(), folder=tmp_path)
-    assert "<title>Mixture of forecasts: in.csv</title>" in shown.stdout
-    assert shown.stdout.count("<table") == 3
-    assert "CONSOLE" not in shown.stderr  # neither a failed request nor anything that the page forbids
-    assert "net_error" not in shown.stderr
-    # the page has no script: a copy gets one that reports the widths of the pictures
-    page = (report / "index.html").read_text(encoding="utf-8")
-    page = re.sub(r"<meta http-equiv=.*?>\n", "", page)
-    script = (
-        "<script>onload = () => document.title = [...document.images].map(each => each.naturalWidth).join()</script>"
-    )
-    (tmp_path / "copy.html").write_text(page.replace("</body>", f"{script}</body>"), encoding="utf-8")
-    measured = chromium("--dump-dom", (tmp_path / "copy.html").as_uri(), folder=tmp_path)
-    assert f"<title>{','.join(['1350'] * len(list(report.glob('*.png'))))}</title>" in measured.stdout
 
 
 # Errors -----------------------------------------------------------------------------------------------------------
