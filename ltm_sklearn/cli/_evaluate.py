@@ -76,11 +76,7 @@ def add_parser(commands: Any) -> argparse.ArgumentParser:
         help="times, which must not decrease: dates as 2024-01-31 13:00, or numbers. Hour, weekday and month of dates "
         "are features (default: row numbers)",
     )
-    add(
-        "--concept",
-        metavar="COLUMN",
-        help="known regimes; not a feature. Adds scores after changes and after returns",
-    )
+    add("--concept", metavar="COLUMN", help="known regimes; not a feature. Adds scores after changes and after returns")
     add(
         "--categories",
         metavar="COLUMN",

@@ -48,10 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         Exit code: 0 done, 1 failed, 2 wrong usage, 130 Ctrl-C.
     """
     parser = argparse.ArgumentParser(
-        prog="ltm-sklearn",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        prog="ltm-sklearn", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--version", action="version", version=f"ltm_sklearn {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, title="commands", metavar="COMMAND")

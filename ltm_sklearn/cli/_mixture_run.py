@@ -10,7 +10,6 @@ import numpy as np
 
 from .._optional import import_extra
 from .._typing import Floats
-from ..evaluation import checksum
 from ..forecasting import ExpertMixture, MixtureSummary, plain_mean
 from ..persistence import Checkpoint, describe_parameters
 from ..recording import RunRecord, progress_bar
@@ -107,12 +106,10 @@ def _step_ends(X: Any, mixture: ExpertMixture) -> list[int]:
 
 def _checksums(file: ForecastFile) -> dict[str, str]:
     """Return the checksums by which a checkpoint recognizes the file."""
-    numbers = np.column_stack([file.target, file.X[file.experts].to_numpy(dtype=np.float64)])
-    value = zlib.crc32(numbers.tobytes(), zlib.crc32(repr(list(file.X.columns)).encode()))
-    for name in file.X.columns:
-        if name not in file.experts:  # the columns of time, series, group and block
-            value = checksum(file.X[name].to_numpy(), value)
-    return {"the file's rows": str(len(numbers)), "the file's checksum": f"{value:08x}"}
+    pandas = import_extra("pandas", "CSV files")
+    hashes = pandas.util.hash_pandas_object(pandas.concat([file.X, pandas.Series(file.target)], axis=1), index=False)
+    value = zlib.crc32(hashes.to_numpy().tobytes(), zlib.crc32(repr(list(file.X.columns)).encode()))
+    return {"the file's rows": str(len(hashes)), "the file's checksum": f"{value:08x}"}
 
 
 # Tables -----------------------------------------------------------------------------------------------------------
@@ -120,24 +117,22 @@ def _checksums(file: ForecastFile) -> dict[str, str]:
 
 def weights_frame(run: MixtureRun) -> Any:
     """Return the weights row by row."""
-    return _with_rows(run, run.weights, list(run.file.experts))
+    return _with_rows(run, dict(zip(run.file.experts, run.weights.T, strict=True)))
 
 
 def forecasts_frame(run: MixtureRun, target: str) -> Any:
     """Return target, mixture and plain mean row by row."""
-    columns = np.column_stack([run.file.target, run.forecasts, run.means])
-    names = ["mixture", "plain_mean"]
-    return _with_rows(run, columns, [f"{target} (target)" if target in names else target, *names])
+    name = f"{target} (target)" if target in ("mixture", "plain_mean") else target
+    return _with_rows(run, {name: run.file.target, "mixture": run.forecasts, "plain_mean": run.means})
 
 
-def _with_rows(run: MixtureRun, values: Floats, names: list[str]) -> Any:
-    """Return a frame of the series, the time or row number, and the values of each row."""
+def _with_rows(run: MixtureRun, columns: dict[str, Floats]) -> Any:
+    """Return a frame of the series, the time or row number, and the columns."""
     pandas = import_extra("pandas", "CSV files")
     file = run.file
-    parts = [] if file.series is None else [pandas.Series(file.series, name=run.mixture.series)]
-    rows = pandas.Series(np.arange(len(file.target)), name="row number" if "row" in names else "row")
-    parts += [rows if file.time is None else file.time, pandas.DataFrame(values, columns=names)]
-    return pandas.concat(parts, axis=1)
+    row = {"row number" if "row" in columns else "row": np.arange(len(file.target))}
+    rows = row if file.time is None else {run.mixture.time: file.time}
+    return pandas.DataFrame(({} if file.series is None else {run.mixture.series: file.series}) | rows | columns)
 
 
 def series_frame(run: MixtureRun) -> Any:
