@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import warnings
 import zlib
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple, Self
@@ -87,7 +86,7 @@ def run_evaluation(
     with_memory = ensemble(random_state=seed, record=RECORDS, max_pending=max_pending)
     without_memory = ensemble(memory=None, random_state=seed, max_pending=max_pending)
     pool = classifiers(seed) if file.is_class else regressors(seed)
-    standalone = {f"{name} alone": StandaloneExpert(model, file.is_class) for name, model in pool}
+    standalone = {f"{name} alone": StandaloneExpert(f"{name} alone", model, file.is_class) for name, model in pool}
     baselines: dict[str, Any] = {"last target": LastTarget()}
     baselines |= {"most frequent class": MostFrequent()} if file.is_class else {"running mean": RunningMean()}
     stream = (file.X, file.y) if file.concept is None else (file.X, file.y, file.concept)
@@ -105,8 +104,6 @@ def run_evaluation(
             progress=True,
             checkpoint=checkpoint,
         )
-    for name, model in standalone.items():
-        failures |= {f"{name}: {failure}": count for failure, count in model.failures.items()}
     others = [name for name in result.scores if name != WITH]
     differences = {name: result.difference(WITH, name) for name in others}
     return EvaluationRun(
@@ -151,18 +148,17 @@ def _count_failures(failures: dict[str, int]) -> Iterator[None]:
 
 
 class StandaloneExpert:
-    """A model of the pool that runs alone; where it fails, it predicts nothing, as within the ensemble."""
+    """A model of the pool that runs alone; where it fails, it warns and predicts nothing, as within the ensemble."""
 
-    def __init__(self, model: Any, is_class: bool) -> None:
-        self.model, self._is_class = model, is_class
-        self.failures: Counter[str] = Counter()
+    def __init__(self, name: str, model: Any, is_class: bool) -> None:
+        self.name, self.model, self._is_class = name, model, is_class
         self.classes_: NDArray[Any] | None = None
 
     def partial_fit(self, X: Floats, y: NDArray[Any], classes: NDArray[Any] | None = None) -> Self:
         """Train the model on rows."""
         if self._is_class and classes is not None:
             self.classes_ = classes
-        with self._catch_failure("learn"):
+        with self._warn_of_failure("learn"):
             self.model.partial_fit(X, y, **({"classes": self.classes_} if self._is_class else {}))
         return self
 
@@ -170,7 +166,7 @@ class StandaloneExpert:
         """Predict rows; None where the model fails."""
         predictions = np.full(len(X), None, dtype=object)
         if not self._is_class:
-            with self._catch_failure("predict"):
+            with self._warn_of_failure("predict"):
                 predictions[:] = self.model.predict(X)
             return predictions
         probabilities = self.predict_proba(X)
@@ -184,17 +180,17 @@ class StandaloneExpert:
         """Predict the probabilities of the classes; NaN where the model fails."""
         assert self.classes_ is not None
         probabilities = np.full((len(X), len(self.classes_)), np.nan)
-        with self._catch_failure("predict"):
+        with self._warn_of_failure("predict"):
             probabilities[:] = self.model.predict_proba(X)
         return probabilities
 
     @contextmanager
-    def _catch_failure(self, step: str) -> Iterator[None]:
+    def _warn_of_failure(self, step: str) -> Iterator[None]:
         try:
             yield
         except (ValueError, ArithmeticError, AttributeError) as error:  # AttributeError: a model without training
             reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
-            self.failures[f"could not {step}: {reason}"] += 1
+            warnings.warn(f"{self.name}: could not {step}: {reason}", ExpertWarning, stacklevel=2)
 
 
 # Tables -----------------------------------------------------------------------------------------------------------

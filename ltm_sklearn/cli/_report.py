@@ -17,11 +17,9 @@ from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from .._optional import import_extra
 from .._version import __version__, versions
-from ..display import data_url, render_page
+from ..display import data_url, leaders_of, render_page
 from ..persistence import Checkpoint
 from ..recording import RunRecord
 
@@ -169,9 +167,9 @@ def aligned_numbers(values: Iterable[float]) -> list[str]:
 
 def leaders(run_record: RunRecord) -> list[tuple[str, float]]:
     """Return each expert that ever had the largest weight, with the share of the rows, the largest share first."""
-    led = np.bincount(run_record.weights.argmax(axis=1), weights=run_record.counts, minlength=len(run_record.names))
-    order = np.argsort(-led, kind="stable")
-    return [(run_record.names[at], float(led[at] / run_record.counts.sum())) for at in order if led[at] > 0.0]
+    leading = leaders_of(run_record)
+    shares = {at: run_record.counts[leading == at].sum() / run_record.counts.sum() for at in {*leading} - {-1}}
+    return [(run_record.names[at], float(shares[at])) for at in sorted(shares, key=lambda at: (-shares[at], at))]
 
 
 # Pictures ---------------------------------------------------------------------------------------------------------

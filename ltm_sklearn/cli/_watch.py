@@ -17,10 +17,10 @@ import numpy as np
 
 from .._optional import import_extra
 from .._typing import Floats
-from ..display import SIZE, LiveDisplay, ago, best_expert, leaders_of
+from ..display import SIZE, LiveDisplay, ago, best_expert
 from ..evaluation import format_table
 from ..recording import RunLog, RunRecord, number, read_log
-from ._report import UsageError, print_safely
+from ._report import UsageError, leaders, print_safely
 
 MOST_EXPERTS = 12  #: experts with a line of their own
 BAR_WIDTH = 24  #: letters of the bar of a weight of one
@@ -137,9 +137,8 @@ def _screen() -> Iterator[Callable[[RunLog, str], None]]:
 def status_lines(log: RunLog, now: float) -> list[str]:
     """Return the status of a run at the time ``now`` as lines of text."""
     run_record, header = log.run_record(), log.header
-    awake = ~np.isnan(run_record.losses) * run_record.counts[:, np.newaxis]
-    sums = (awake * np.nan_to_num(run_record.losses)).sum(axis=0)
-    mean_losses = np.divide(sums, awake.sum(axis=0), out=np.full(len(sums), np.nan), where=awake.any(axis=0))
+    losses = np.ma.masked_invalid(run_record.losses)
+    mean_losses = np.ma.filled(np.ma.average(losses, axis=0, weights=run_record.counts), np.nan)
     overall = [f"loss {number(float(np.average(run_record.loss, weights=run_record.counts)))}"]
     if run_record.uniform is not None:
         overall.append(f"plain mean {number(float(np.average(run_record.uniform, weights=run_record.counts)))}")
@@ -158,17 +157,16 @@ def status_lines(log: RunLog, now: float) -> list[str]:
 
 def _expert_lines(run_record: RunRecord, mean_losses: Floats) -> list[str]:
     """Return a table of the experts, the largest weight first."""
-    weights, leaders = run_record.weights[-1], leaders_of(run_record)
+    weights, led = run_record.weights[-1], dict(leaders(run_record))
     present = [at for at in np.argsort(-weights, kind="stable").tolist() if weights[at] > 0.0]
     rows = []
     for at in present[:MOST_EXPERTS]:
-        led = run_record.counts[leaders == at].sum() / run_record.counts.sum()
-        loss = "" if np.isnan(mean_losses[at]) else number(mean_losses[at])
-        rows.append((run_record.names[at], weights[at], loss, f"{led:.0%}" if led else ""))
+        name, loss = run_record.names[at], "" if np.isnan(mean_losses[at]) else number(mean_losses[at])
+        rows.append((name, weights[at], loss, f"{led[name]:.0%}" if name in led else ""))
     others = present[MOST_EXPERTS:]
     if others:
         rows.append((f"{len(others)} others", weights[others].sum(), "", ""))
     lines = [["expert", "weight", " " * BAR_WIDTH, "mean loss", "led"]]
-    for name, weight, loss, led in rows:
-        lines.append([name, f"{weight:.0%}", f"{'█' * round(BAR_WIDTH * weight):{BAR_WIDTH}}", loss, led])
+    for name, weight, loss, share in rows:
+        lines.append([name, f"{weight:.0%}", f"{'█' * round(BAR_WIDTH * weight):{BAR_WIDTH}}", loss, share])
     return [line.rstrip() for line in format_table(lines, "<").splitlines()]

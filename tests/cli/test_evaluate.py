@@ -10,6 +10,7 @@ from support.commands import error_of, run, stream, write
 from ltm_sklearn.cli._evaluate_report import remarks, verdict
 from ltm_sklearn.cli._evaluate_run import WITH, WITHOUT, EvaluationRun, StandaloneExpert, run_evaluation
 from ltm_sklearn.cli._stream_file import StreamOptions, read_stream
+from ltm_sklearn.ensemble import ExpertWarning
 from ltm_sklearn.evaluation import LastTarget, MostFrequent, RunningMean, prequential
 
 pandas = pytest.importorskip("pandas")
@@ -70,12 +71,16 @@ def test_an_expert_that_fails_predicts_nothing():
                 raise ValueError("overflow")
             return X[:, 0]
 
-    alone = StandaloneExpert(Breaks(), is_class=False)
+    alone = StandaloneExpert("alone", Breaks(), is_class=False)
     X = np.arange(20.0)[:, np.newaxis]
     X[10:] *= -1.0
-    result = prequential({"alone": alone}, (X, X[:, 0]), batch_size=5)
+    with pytest.warns(ExpertWarning) as failures:
+        result = prequential({"alone": alone}, (X, X[:, 0]), batch_size=5)
     assert result.scores["alone"]["rows"] == 5
-    assert alone.failures == {"could not learn: overflow": 2, "could not predict: overflow": 2}
+    assert [str(each.message) for each in failures] == [
+        "alone: could not predict: overflow",
+        "alone: could not learn: overflow",
+    ] * 2
 
 
 # The verdict ------------------------------------------------------------------------------------------------------
