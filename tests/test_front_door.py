@@ -1,11 +1,15 @@
-"""What a new user meets first: the README, the documents' code. The examples run with the site."""
+"""What a new user meets first: the README, the documents' code, the command line. The examples run with the site."""
 
 import logging
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import matplotlib.pyplot as plt
 import pytest
+
+from ltm_sklearn.__main__ import main
 
 ROOT = Path(__file__).parent.parent
 
@@ -56,3 +60,34 @@ def test_the_code_in_the_documents_runs(document, capsys):
     for block in blocks:
         exec(compile(block, document, "exec"), names)
     assert capsys.readouterr().out
+
+
+def test_the_demo_prints_a_table_and_writes_a_picture(tmp_path, capsys):
+    picture = tmp_path / "demo.png"
+    assert main(["demo", "--out", str(picture)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    regrets = {line[:34].strip(): float(line[34:42]) for line in lines if re.match(r".{34} +\d+ ", line)}
+    assert min(regrets, key=regrets.get) == "LongTermMemory (default)"
+    assert len(regrets) == 9
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_demo_says_what_is_wrong(tmp_path, capsys):
+    assert main(["demo", "--out", str(tmp_path / "nowhere" / "demo.png")]) == 1
+    assert "nowhere" in capsys.readouterr().err
+    assert main(["demo", "--seed", "-1"]) == 2
+    assert "-1" in capsys.readouterr().err
+
+
+def test_the_demo_names_the_missing_extra(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    assert main(["demo"]) == 1
+    assert "ltm_sklearn[plot]" in capsys.readouterr().err
+
+
+def test_help_and_version_from_the_command_line(tmp_path):
+    for option in ("--help", "--version"):
+        run = subprocess.run(
+            [sys.executable, "-m", "ltm_sklearn", option], cwd=tmp_path, capture_output=True, text=True, check=True
+        )
+        assert "ltm" in run.stdout

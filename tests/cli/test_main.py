@@ -1,4 +1,4 @@
-"""The parser, the help, the commands of the documentation, and the demo."""
+"""The parser, the help, exit codes, and the commands of the documentation."""
 
 import re
 import shlex
@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.commands import error_of
 
 from ltm_sklearn.cli import main
 
@@ -50,30 +49,3 @@ def test_the_commands_in_the_documentation_are_parsed(monkeypatch):
 def test_the_module_is_a_command():
     run = subprocess.run([sys.executable, "-P", "-m", "ltm_sklearn", "--version"], capture_output=True, text=True)
     assert run.stdout.startswith("ltm_sklearn ")
-
-
-def test_the_demo_prints_regrets_and_draws(tmp_path, capsys, monkeypatch):
-    pytest.importorskip("matplotlib")
-    monkeypatch.setattr("ltm_sklearn.cli._demo.SEGMENT", 50)
-    assert main(["demo", "--out", str(tmp_path / "demo.png")]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    regrets = {line[:34].strip(): float(line[34:42]) for line in lines[5:14]}
-    assert min(regrets, key=regrets.get) == "LongTermMemory (default)"
-    assert (tmp_path / "demo.png").read_bytes().startswith(b"\x89PNG")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "words"),
-    [
-        (["--seed", "-1"], 2, "--seed -1"),
-        (["--out", "demo.doc"], 1, "its name must end in"),
-        (["--out", "nowhere/demo.png"], 1, "there is no folder nowhere"),
-    ],
-)
-def test_wrong_options_of_the_demo(capsys, arguments, code, words):
-    assert words in error_of(capsys, main(["demo", *arguments]), code)
-
-
-def test_the_demo_names_the_missing_extra(monkeypatch, capsys):
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    assert "ltm_sklearn[plot]" in error_of(capsys, main(["demo"]))
