@@ -64,7 +64,7 @@ def _check_table(frame: Any, mixture: ExpertMixture, target: str) -> ForecastFil
     if not known.any():
         raise ValueError(f"column {target!r} (--target) is empty in all rows: there is nothing to learn from")
     series = np.zeros(len(y)) if mixture.series is None else frame[mixture.series].to_numpy()
-    is_future = frame[target].isna()[::-1].groupby(series[::-1], dropna=False).cummin()[::-1].to_numpy()
+    is_future = frame[target].isna()[::-1].groupby(series[::-1], dropna=False).cummin()[::-1].to_numpy(dtype=np.bool_)
     gaps = ~known & ~is_future
     if gaps.any():
         raise ValueError(
