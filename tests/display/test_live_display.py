@@ -9,8 +9,10 @@ from matplotlib import pyplot
 from support.run_records import regressor, rows
 
 from ltm_sklearn import display
+from ltm_sklearn.cli import main
 from ltm_sklearn.display import LiveDisplay
 from ltm_sklearn.display._live_display import ago, status_lines
+from ltm_sklearn.recording import read_log
 
 
 @pytest.fixture(scope="module")
@@ -80,6 +82,20 @@ def test_save_draws_first_and_takes_the_kind_from_the_name(run, tmp_path):
     assert (tmp_path / "page.png").read_bytes().startswith(b"\x89PNG")
     with pytest.raises(ValueError, match="neither a page nor a picture"):
         live.save(tmp_path / "page.doc")
+
+
+def test_a_page_is_written_though_the_log_is_removed(run, tmp_path, monkeypatch):
+    path = tmp_path / "run.jsonl"
+    path.write_bytes(run[1].read_bytes())
+
+    def read_and_remove(name):
+        log = read_log(name)
+        path.unlink()
+        return log
+
+    monkeypatch.setattr("ltm_sklearn.display._live_display.read_log", read_and_remove)
+    assert main(["watch", str(path), "--once", "--out", str(tmp_path / "page.html")]) == 0
+    assert os.listdir(tmp_path) == ["page.html"]
 
 
 def test_watch_without_a_window_needs_a_file(run):

@@ -1,56 +1,28 @@
-"""The command ``watch``."""
+"""The command ``watch``: the status of a run from its log."""
 
-import os
 import signal
 import subprocess
 import sys
 import time
 
-import numpy as np
 import pytest
-from sklearn.linear_model import SGDRegressor
+from support.commands import error_of
+from support.logged_runs import logged_run
 
-from ltm_sklearn import LongTermMemoryRegressor
-from ltm_sklearn.__main__ import main
-from ltm_sklearn.cli import watch
-from ltm_sklearn.recording._log_reader import read_log
+from ltm_sklearn.cli import _watch, main
+from ltm_sklearn.recording import read_log
 
-pyplot = pytest.importorskip("matplotlib.pyplot")
-
-
-@pytest.fixture(autouse=True)
-def no_windows():
-    pyplot.switch_backend("Agg")
-    yield
-    pyplot.close("all")
+pytest.importorskip("matplotlib")
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     """A fitted model and its log."""
     path = tmp_path_factory.mktemp("run") / "run.jsonl"
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(1200, 2))
-    y = np.where(np.arange(1200) // 300 % 2 == 0, X @ [1.0, -1.0], X @ [-2.0, 1.0])
-    experts = [(f"sgd{at}", SGDRegressor(eta0=0.01 * at, random_state=0)) for at in (1, 3)]
-    return LongTermMemoryRegressor(experts, batch_size=10, record=path).fit(X, y), path
+    return logged_run(path), path
 
 
-def test_the_page_is_drawn_from_the_log_that_was_read_even_if_the_file_is_gone_by_then(run, tmp_path, monkeypatch):
-    path = tmp_path / "run.jsonl"
-    path.write_bytes(run[1].read_bytes())
-
-    def read_and_lose(name):
-        log = read_log(name)
-        path.unlink()
-        return log
-
-    monkeypatch.setattr("ltm_sklearn.display._live_display.read_log", read_and_lose)
-    assert main(["watch", str(path), "--once", "--out", str(tmp_path / "page.html")]) == 0
-    assert os.listdir(tmp_path) == ["page.html"]
-
-
-def test_watch_once_prints_how_the_run_stands(run, capsys):
+def test_once_prints_the_status(run, capsys):
     model, path = run
     assert main(["watch", str(path), "--once"]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -63,7 +35,7 @@ def test_watch_once_prints_how_the_run_stands(run, capsys):
     assert f"{max(last.values()):.0%}" in lines[5]
 
 
-def test_watch_writes_a_page(run, tmp_path, capsys):
+def test_the_status_is_written_as_a_page(run, tmp_path, capsys):
     assert main(["watch", str(run[1]), "--once", "--every", "5", "--out", str(tmp_path / "page.html")]) == 0
     assert 'content="5"' in (tmp_path / "page.html").read_text()
 
@@ -80,18 +52,14 @@ def test_watch_writes_a_page(run, tmp_path, capsys):
         (["run.jsonl", "--out", "run.jsonl"], 2, "is the log itself"),
     ],
 )
-def test_watch_says_what_is_wrong(arguments, code, words, run, tmp_path, monkeypatch, capsys):
+def test_wrong_options_are_named(arguments, code, words, run, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "run.jsonl").write_bytes(run[1].read_bytes())
     (tmp_path / "data.csv").write_text("a,b\n")
-    assert main(["watch", *arguments]) == code
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert words in said.err
-    assert len(said.err.splitlines()) == 1
+    assert words in error_of(capsys, main(["watch", *arguments]), code)
 
 
-def test_watch_prints_a_line_when_rows_have_come_and_ends_with_an_interrupt(run, tmp_path, monkeypatch, capsys):
+def test_a_line_is_printed_when_rows_have_come(run, tmp_path, monkeypatch, capsys):
     lines = run[1].read_text().splitlines(keepends=True)
     path, naps = tmp_path / "run.jsonl", []
     path.write_text("".join(lines[:-3]))
@@ -106,7 +74,7 @@ def test_watch_prints_a_line_when_rows_have_come_and_ends_with_an_interrupt(run,
             raise KeyboardInterrupt
 
     log = read_log(path)
-    monkeypatch.setattr(watch.time, "sleep", nap)
+    monkeypatch.setattr(_watch.time, "sleep", nap)
     assert main(["watch", str(path), "--every", "3"]) == 0
     assert naps == [3.0] * 4
     first, second, third = capsys.readouterr().out.splitlines()
@@ -114,7 +82,7 @@ def test_watch_prints_a_line_when_rows_have_come_and_ends_with_an_interrupt(run,
     assert third == f"there is no file {path}"
 
 
-def test_watch_goes_on_when_the_page_cannot_be_written_for_a_while(run, tmp_path, monkeypatch, capsys):
+def test_a_page_that_cannot_be_written_for_a_while_is_an_error_line(run, tmp_path, monkeypatch, capsys):
     folder, naps = tmp_path / "pages", []
     folder.mkdir()
 
@@ -128,7 +96,7 @@ def test_watch_goes_on_when_the_page_cannot_be_written_for_a_while(run, tmp_path
         elif len(naps) == 3:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(watch.time, "sleep", nap)
+    monkeypatch.setattr(_watch.time, "sleep", nap)
     assert main(["watch", str(run[1]), "--out", str(folder / "now.html")]) == 0
     first, second, third = capsys.readouterr().out.splitlines()
     assert "No such file" in second
@@ -136,7 +104,8 @@ def test_watch_goes_on_when_the_page_cannot_be_written_for_a_while(run, tmp_path
     assert (folder / "now.html").exists()
 
 
-def test_a_running_process_is_watched_from_another(tmp_path):
+@pytest.mark.exhaustive
+def test_a_run_in_another_process_is_watched(tmp_path):
     path = tmp_path / "run.jsonl"
     stream = (
         "import numpy as np, time\n"
