@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from .._numerics import softmax
 from .._typing import Floats, State
@@ -39,9 +38,6 @@ class BOA(ExpertAlgorithm):
     >>> BOA().update([0.0, 1.0]).weights().round(3)
     array([0.794, 0.206])
     """
-
-    def __init__(self, *, prior: ArrayLike | None = None) -> None:
-        self.prior = prior
 
     def _initial_state(self, prior: Floats, rate: Any = None, horizon: int | None = None) -> State:
         return {

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import erf, erfcx, log1p
 
 from .._numerics import softmax
@@ -62,9 +61,6 @@ class Squint(ExpertAlgorithm):
     >>> Squint().update([0.0, 1.0]).weights().round(3)
     array([0.562, 0.438])
     """
-
-    def __init__(self, *, prior: ArrayLike | None = None) -> None:
-        self.prior = prior
 
     def _initial_state(self, prior: Floats, rate: Any = None, horizon: int | None = None) -> State:
         return {
