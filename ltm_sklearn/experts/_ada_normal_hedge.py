@@ -61,8 +61,4 @@ class AdaNormalHedge(ExpertAlgorithm):
 
     def _next_state(self, state: State, weights: Floats, losses: Floats) -> State:
         regret = instantaneous_regret(weights, losses)
-        return {
-            **state,
-            "regret": state["regret"] + regret,
-            "magnitude": state["magnitude"] + np.abs(regret),
-        }
+        return {**state, "regret": state["regret"] + regret, "magnitude": state["magnitude"] + np.abs(regret)}

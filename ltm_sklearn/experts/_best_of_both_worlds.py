@@ -97,10 +97,7 @@ class BestOfBothWorlds(LearnedConfidence):
         paper = self.constants == "paper"
         static: ExpertAlgorithm = Hedge(variant=2) if paper else Prod()
         switching = FixedShare(rule="second_order" if paper else "prod")
-        return (
-            static if self.static is None else self.static,
-            switching if self.switching is None else self.switching,
-        )
+        return (static if self.static is None else self.static, switching if self.switching is None else self.switching)
 
     def _rates(self, n_experts: int, horizon: int | None) -> Floats:
         root = np.sqrt(float(horizon or _ASSUMED_HORIZON))

@@ -40,11 +40,7 @@ class BOA(ExpertAlgorithm):
     """
 
     def _initial_state(self, prior: Floats, rate: Any = None, horizon: int | None = None) -> State:
-        return {
-            "log_prior": np.log(prior),
-            "gain": np.zeros_like(prior),
-            "second_moment": np.zeros_like(prior),
-        }
+        return {"log_prior": np.log(prior), "gain": np.zeros_like(prior), "second_moment": np.zeros_like(prior)}
 
     def _rate(self, state: State) -> Floats:
         seen = state["second_moment"] > 0.0

@@ -84,7 +84,4 @@ class FixedShare(WeightSharing):
     def _next_state(self, state: State, weights: Floats, losses: Floats) -> State:
         switching = self._share(self.switching, state)
         posterior = self._posterior(state, weights, losses)
-        return {
-            **state,
-            "weights": self._shared(posterior, switching, normalise(state["prior"])),
-        }
+        return {**state, "weights": self._shared(posterior, switching, normalise(state["prior"]))}

@@ -47,12 +47,7 @@ class Hedge(ExponentialWeights):
     """
 
     def __init__(
-        self,
-        rate: Any = None,
-        variant: int = 0,
-        *,
-        horizon: int | None = None,
-        prior: ArrayLike | None = None,
+        self, rate: Any = None, variant: int = 0, *, horizon: int | None = None, prior: ArrayLike | None = None
     ) -> None:
         self.rate = rate
         self.variant = variant

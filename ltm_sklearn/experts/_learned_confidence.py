@@ -116,9 +116,7 @@ class LearnedConfidence(ExpertAlgorithm):
             **state,
             "static": static._step(state["static"], own, static_losses.ravel() / static_range),
             "switching": switching._step(
-                state["switching"],
-                distribution,
-                np.stack([np.zeros_like(awake_losses), awake_losses], axis=-1),
+                state["switching"], distribution, np.stack([np.zeros_like(awake_losses), awake_losses], axis=-1)
             ),
         }
 

@@ -37,12 +37,7 @@ class MLPoly(ExpertAlgorithm):
 
     def _initial_state(self, prior: Floats, rate: Any = None, horizon: int | None = None) -> State:
         nothing = np.zeros_like(prior)
-        return {
-            "prior": prior,
-            "regret": nothing,
-            "inverse_rate": nothing,
-            "largest": np.zeros(prior.shape[:-1]),
-        }
+        return {"prior": prior, "regret": nothing, "inverse_rate": nothing, "largest": np.zeros(prior.shape[:-1])}
 
     def _joined(self, state: State, prior: Floats, scale: float, rate: Any = None) -> State:
         after = super()._joined(state, prior, scale, rate)

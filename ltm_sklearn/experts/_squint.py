@@ -63,19 +63,11 @@ class Squint(ExpertAlgorithm):
     """
 
     def _initial_state(self, prior: Floats, rate: Any = None, horizon: int | None = None) -> State:
-        return {
-            "log_prior": np.log(prior),
-            "regret": np.zeros_like(prior),
-            "second_moment": np.zeros_like(prior),
-        }
+        return {"log_prior": np.log(prior), "regret": np.zeros_like(prior), "second_moment": np.zeros_like(prior)}
 
     def _distribution(self, state: State) -> Floats:
         return softmax(state["log_prior"] + log_evidence(state["regret"], state["second_moment"]))
 
     def _next_state(self, state: State, weights: Floats, losses: Floats) -> State:
         regret = instantaneous_regret(weights, losses)
-        return {
-            **state,
-            "regret": state["regret"] + regret,
-            "second_moment": state["second_moment"] + regret**2,
-        }
+        return {**state, "regret": state["regret"] + regret, "second_moment": state["second_moment"] + regret**2}
