@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -78,10 +80,9 @@ class FixedShare(WeightSharing):
             return -rate * losses - (rate * losses) ** 2
         return np.log1p(-rate * losses)
 
-    def _memory_rates(self, state: State, rounds: Floats) -> Floats | None:
-        return np.zeros_like(rounds) if self.rule == "exponential" else None
+    def _memory_rates(self, state: State, rounds: Floats) -> Any:
+        return 0.0 if self.rule == "exponential" else None
 
     def _next_state(self, state: State, weights: Floats, losses: Floats) -> State:
-        switching = self._share(self.switching, state)
         posterior = self._posterior(state, weights, losses)
-        return {**state, "weights": self._shared(posterior, switching, normalise(state["prior"]))}
+        return {**state, "weights": self._shared(state, posterior, normalise(state["prior"]))}

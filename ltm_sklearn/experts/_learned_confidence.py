@@ -141,8 +141,8 @@ class LearnedConfidence(ExpertAlgorithm):
         }
 
 
-def _copies_axis(value: Floats) -> int | None:
+def _copies_axis(value: Any) -> int | None:
     """Return the axis of the experts in the switching algorithms' states: (..., K, M, 2) with actions, or (K, M)."""
-    if value.ndim >= 3:
-        return -3
-    return 0 if value.ndim == 2 else None
+    if not isinstance(value, np.ndarray) or value.ndim < 2:
+        return None
+    return 0 if value.ndim == 2 else -3

@@ -101,7 +101,7 @@ class MixingPastPosteriors(WeightSharing):
             state |= {"budget": np.ones(prior.shape[:-1]), "spent": np.zeros(prior.shape[:-1])}
         return state
 
-    def _memory_rates(self, state: State, rounds: Floats) -> Floats | None:
+    def _memory_rates(self, state: State, rounds: Floats) -> Any:
         """Return 1/(t + 2), the rate at which a running mean over the past includes the newest posterior."""
         return 1.0 / (rounds + 2.0) if self.past == "uniform" and not self.doubling else None
 
@@ -110,7 +110,6 @@ class MixingPastPosteriors(WeightSharing):
             posterior, spent = self._doubling_posterior(state, weights, losses)
         else:
             posterior = self._posterior(state, weights, losses)
-        switching = self._share(self.switching, state)
         after = {**state, "n_past": state["n_past"] + 1.0}
         if self.past == "uniform":
             past = state["memory"]
@@ -119,7 +118,7 @@ class MixingPastPosteriors(WeightSharing):
         else:
             past = normalise(np.tensordot(_DECAY, state["decayed_sums"], axes=1))
             after["decayed_sums"] = _aged(state["decayed_sums"] + posterior)
-        after["weights"] = self._shared(posterior, switching, past)
+        after["weights"] = self._shared(state, posterior, past)
         return self._restarted(after, spent) if self.doubling else after
 
     def _doubling_posterior(self, state: State, weights: Floats, losses: Floats) -> tuple[Floats, Floats]:

@@ -7,38 +7,29 @@ from typing import Any
 
 import numpy as np
 
-from .._typing import Floats, State
-
-AxisOf = Callable[[Floats], int | None]
+from .._typing import State
 
 
-def last_axis(value: Floats) -> int | None:
-    """Return -1, the axis of the experts in a plain state; None for a number, which belongs to all experts."""
-    return -1 if value.ndim else None
+def last_axis(value: Any) -> int | None:
+    """Return -1, the axis of the experts in an array of a plain state; None for entries without such an axis."""
+    return -1 if isinstance(value, np.ndarray) and value.ndim else None
 
 
-def _with_changed_arrays(state: State, change: Callable[[str, Floats, int], Floats], axis_of: AxisOf) -> State:
-    def changed(name: str, value: Any) -> Any:
-        axis = axis_of(value) if isinstance(value, np.ndarray) else None
-        return value if axis is None else change(name, value, axis)
-
-    return {name: changed(name, value) for name, value in state.items()}
-
-
-def join(state: State, newcomers: State, axis_of: AxisOf = last_axis) -> State:
+def join(state: State, newcomers: State, axis_of: Callable[[Any], int | None] = last_axis) -> State:
     """Append the entries of new experts to every array of the state that has an axis of experts."""
+    after = dict(state)
+    for name, value in state.items():
+        if (axis := axis_of(value)) is not None:
+            shape = list(value.shape)
+            shape[axis] = newcomers[name].shape[axis]
+            after[name] = np.concatenate([value, np.broadcast_to(newcomers[name], shape)], axis=axis)
+    return after
 
-    def joined(name: str, value: Floats, axis: int) -> Floats:
-        shape = list(value.shape)
-        shape[axis] = newcomers[name].shape[axis]
-        return np.concatenate([value, np.broadcast_to(newcomers[name], shape)], axis=axis)
 
-    return _with_changed_arrays(state, joined, axis_of)
-
-
-def leave(state: State, index: int | slice, axis_of: AxisOf = last_axis) -> State:
+def leave(state: State, index: int | slice, axis_of: Callable[[Any], int | None] = last_axis) -> State:
     """Delete the entries of some experts from every array of the state that has an axis of experts."""
-    return _with_changed_arrays(state, lambda _, value, axis: np.delete(value, index, axis=axis), axis_of)
+    axes = {name: axis_of(value) for name, value in state.items()}
+    return {**state, **{at: np.delete(state[at], index, axis) for at, axis in axes.items() if axis is not None}}
 
 
 def with_scaled_prior(state: State, factor: float) -> State:

@@ -70,17 +70,15 @@ class ShareTheta(WeightSharing):
     def _initial_state(self, prior: Floats, rate: Any = None, horizon: int | None = None) -> State:
         return {**super()._initial_state(prior, rate, horizon), "memory": normalise(prior)}
 
-    def _memory_rates(self, state: State, rounds: Floats) -> Floats | None:
-        if self.memory is not None:
-            return np.full_like(rounds, self.memory)
-        return np.broadcast_to(1.0 / (state["horizon"] or rounds + 3.0), rounds.shape)
+    def _memory_rates(self, state: State, rounds: Floats) -> Any:
+        return self._sharing_rate(self.memory, state, rounds)
 
     def _next_state(self, state: State, weights: Floats, losses: Floats) -> State:
-        switching, theta = self._share(self.switching, state), self._share(self.memory, state)
+        theta = self._sharing_rate(self.memory, state)
         posterior = self._posterior(state, weights, losses)
         memory = state["memory"]
         return {
             **state,
-            "weights": self._shared(posterior, switching, memory),
+            "weights": self._shared(state, posterior, memory),
             "memory": np.maximum((1.0 - theta) * memory + theta * posterior, WEIGHT_FLOOR),
         }

@@ -83,18 +83,20 @@ class WeightSharing(ExpertAlgorithm):
         # The smallest loss is subtracted: with a large rate, rounding would otherwise hide the weights.
         return -rate * (losses - losses.min(axis=-1, keepdims=True))
 
-    def _shared(self, posterior: Floats, switching: Floats, memory: Floats) -> Floats:
+    def _shared(self, state: State, posterior: Floats, memory: Floats) -> Floats:
+        """Return the weights after a round: the posterior mixed with the memory at the switching rate."""
+        switching = self._sharing_rate(self.switching, state)
         return normalise(np.maximum((1.0 - switching) * posterior + switching * memory, WEIGHT_FLOOR))
 
-    def _share(self, value: Any, state: State) -> Floats:
-        """Return a sharing rate after the coming round t: the given value, 1/horizon, or 1/(t + 2)."""
-        if value is None:
-            value = 1.0 / (state["horizon"] or state["rounds"] + 3)
-        return over_experts(value, state["weights"])
+    def _sharing_rate(self, value: float | None, state: State, rounds: Any = None) -> Any:
+        """Return a sharing rate after the coming round t, or after given rounds: ``value``, 1/horizon, or 1/(t + 2)."""
+        if value is not None:
+            return float(value)
+        return 1.0 / (state["horizon"] or (state["rounds"] if rounds is None else rounds) + 3)
 
     # Compiled rounds ------------------------------------------------------------------------------------------------
 
-    def _memory_rates(self, state: State, rounds: Floats) -> Floats | None:
+    def _memory_rates(self, state: State, rounds: Floats) -> Any:
         """Return the memory rates θ of the given rounds, or None if the compiled rounds cannot run this rule."""
         return None
 
@@ -105,24 +107,19 @@ class WeightSharing(ExpertAlgorithm):
         kernel = kernel_of(self)
         if kernel is None or memory_rates is None or state["rate"] is None:
             return super()._play_rounds(losses, confidence)
-        switching = self.switching
-        if switching is None:
-            switching = 1.0 / (state["horizon"] or rounds + 3.0)
-        remembers = "memory" in state
         own, weights, memory, learned = kernel.share_rounds(
             losses,
             confidence,
             state["weights"],
-            state["memory"] if remembers else normalise(state["prior"]),
+            state["memory"] if "memory" in state else normalise(state["prior"]),
             float(state["rate"]),
-            np.broadcast_to(switching, rounds.shape).astype(np.float64),
+            np.broadcast_to(self._sharing_rate(self.switching, state, rounds), rounds.shape).astype(np.float64),
             np.broadcast_to(memory_rates, rounds.shape).astype(np.float64),
             WEIGHT_FLOOR,
         )
-        after = {**state, "weights": weights, "rounds": state["rounds"] + learned}
-        after |= {"memory": memory} if remembers else {}
-        after |= {"n_past": state["n_past"] + learned} if "n_past" in state else {}
-        self.state_ = after
+        after = {"weights": weights, "memory": memory, "rounds": state["rounds"] + learned}
+        after["n_past"] = state.get("n_past", 0.0) + learned
+        self.state_ = {**state, **{name: after[name] for name in after.keys() & state.keys()}}
         return own if confidence is None else restrict(own, confidence)
 
 
