@@ -71,10 +71,10 @@ class ShareTheta(WeightSharing):
         return {**super()._initial_state(prior, rate, horizon), "memory": normalise(prior)}
 
     def _memory_rates(self, state: State, rounds: Floats) -> Any:
-        return self._sharing_rate(self.memory, state, rounds)
+        return self._share(self.memory, state, rounds)
 
     def _next_state(self, state: State, weights: Floats, losses: Floats) -> State:
-        theta = self._sharing_rate(self.memory, state)
+        theta = self._share(self.memory, state)
         posterior = self._posterior(state, weights, losses)
         memory = state["memory"]
         return {

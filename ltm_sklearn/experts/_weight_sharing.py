@@ -85,10 +85,10 @@ class WeightSharing(ExpertAlgorithm):
 
     def _shared(self, state: State, posterior: Floats, memory: Floats) -> Floats:
         """Return the weights after a round: the posterior mixed with the memory at the switching rate."""
-        switching = self._sharing_rate(self.switching, state)
+        switching = self._share(self.switching, state)
         return normalise(np.maximum((1.0 - switching) * posterior + switching * memory, WEIGHT_FLOOR))
 
-    def _sharing_rate(self, value: float | None, state: State, rounds: Any = None) -> Any:
+    def _share(self, value: float | None, state: State, rounds: Any = None) -> Any:
         """Return a sharing rate after the coming round t, or after given rounds: ``value``, 1/horizon, or 1/(t + 2)."""
         if value is not None:
             return float(value)
@@ -113,7 +113,7 @@ class WeightSharing(ExpertAlgorithm):
             state["weights"],
             state["memory"] if "memory" in state else normalise(state["prior"]),
             float(state["rate"]),
-            np.broadcast_to(self._sharing_rate(self.switching, state, rounds), rounds.shape).astype(np.float64),
+            np.broadcast_to(self._share(self.switching, state, rounds), rounds.shape).astype(np.float64),
             np.broadcast_to(memory_rates, rounds.shape).astype(np.float64),
             WEIGHT_FLOOR,
         )
