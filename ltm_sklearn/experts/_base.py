@@ -56,6 +56,11 @@ class ExpertAlgorithm(BaseEstimator, ABC):
     rounds learned. It also provides sleeping experts, ``run``, adding and dropping experts, pickling and use inside the
     reductions. ``check_parameters``, if defined, raises a ValueError that names a parameter outside its domain.
 
+    Parameters
+    ----------
+    prior : array-like of shape (n_experts,), optional
+        Prior over the experts. None: uniform.
+
     Notes
     -----
     **Sleeping experts.** With confidences ``a`` (``awake``; a NaN loss means ``a = 0``) the weights are ``p ∝ a·w``,
