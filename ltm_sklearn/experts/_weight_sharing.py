@@ -92,7 +92,8 @@ class WeightSharing(ExpertAlgorithm):
         """Return a sharing rate after the coming round t, or after given rounds: ``value``, 1/horizon, or 1/(t + 2)."""
         if value is not None:
             return float(value)
-        return 1.0 / (state["horizon"] or (state["rounds"] if rounds is None else rounds) + 3)
+        rounds = state["rounds"] if rounds is None else rounds
+        return 1.0 / (state["horizon"] or rounds + 3)
 
     # Compiled rounds ------------------------------------------------------------------------------------------------
 
