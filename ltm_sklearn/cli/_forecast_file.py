@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._typing import Floats
-from ..forecasting import CALENDAR, ExpertMixture, Reader
+from ..forecasting import CALENDAR, ExpertMixture, ForecastReader
 from ._table_file import check_columns, lines_named, numbers_of, read_table, times_of
 
 
@@ -95,7 +95,7 @@ def _known(y: Floats, series: NDArray[Any] | None, target: str) -> NDArray[np.bo
 def _check_rows(X: Any, y: Floats, known: NDArray[np.bool_], mixture: ExpertMixture) -> NDArray[Any] | None:
     """All that the mixture itself would find wrong, before it runs; returns the times."""
     filled = np.where(known, y, y[known][-1])  # rows of the future are checked for all but their targets
-    times = Reader(ExpertMixture(**mixture.get_params()), None).read(X, filled).times
-    reader = Reader(ExpertMixture(**mixture.get_params()), None)
-    reader.check_history(reader.read(X[known], y[known]), mixture.lag)
+    times = ForecastReader(ExpertMixture(**mixture.get_params()), None).read(X, filled).times
+    reader = ForecastReader(ExpertMixture(**mixture.get_params()), None)
+    reader.check_history(reader.read(X[known], y[known]).table, mixture.lag)
     return times

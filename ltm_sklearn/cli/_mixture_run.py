@@ -154,13 +154,13 @@ def series_frame(run: Run) -> Any:
     pandas = import_extra("pandas", "CSV files")
     mixture, names = run.mixture, [str(name) for name in run.mixture.experts_]
     rows = []
-    for label, code in mixture._known.series.items():
-        lost, heard, mixtures = mixture._tally("summary", code)
-        if not heard[-1] > 0.0:  # no block is complete
+    for label, code in mixture._labels.series.items():
+        sums = mixture._loss_sums("summary", code)
+        if not sums.weights[-1] > 0.0:  # no block is complete
             continue
-        loss = np.divide(lost, heard, out=np.full(len(lost), np.inf), where=heard > 0.0)
+        loss = np.nan_to_num(sums.means, nan=np.inf, posinf=np.inf)
         best = int(loss[:-2].argmin())
-        gain = 1.0 - np.divide(mixtures, lost, out=np.ones(len(lost)), where=lost > 0.0)
+        gain = 1.0 - np.divide(sums.mixture_losses, sums.losses, out=np.ones(len(loss)), where=sums.losses > 0.0)
         n_rows = int(mixture._panel.n_rows[code])
         rows.append((label, n_rows, loss[-2], loss[-1], gain[-1], names[best], loss[best], gain[best]))
     losses = ["mixture", "plain_mean", "gain_on_mean", "best_expert", "best_expert_loss", "gain_on_best"]

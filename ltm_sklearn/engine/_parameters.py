@@ -7,7 +7,7 @@ from typing import Any
 from sklearn.base import clone
 
 from .._param_checks import check_count, check_option
-from ..aggregation import BanditWeighting, Weighting, new_bandit, weighting_of
+from ..aggregation import BanditWeighting, RoundWeighting, new_bandit, new_weighting
 from ..bandits import BanditAlgorithm
 from ..experts import ExpertAlgorithm, LongTermMemory
 from ..losses import ClassificationScore, RegressionScore, loss_name
@@ -65,12 +65,12 @@ def check_query(n_queries: int, n_experts: int) -> None:
         raise ValueError(f"n_queries={n_queries!r} is more than the {n_experts} experts that there are")
 
 
-def _fresh_weighting(ensemble: Any, score: ClassificationScore | RegressionScore) -> Weighting:
+def _fresh_weighting(ensemble: Any, score: ClassificationScore | RegressionScore) -> RoundWeighting:
     """How the experts of a score are weighted."""
     algorithm = ensemble.algorithm
     if ensemble.feedback == "bandit":
         return BanditWeighting(new_bandit(algorithm), ensemble.n_queries)
-    return weighting_of(LongTermMemory() if algorithm is None else clone(algorithm), score)
+    return new_weighting(LongTermMemory() if algorithm is None else clone(algorithm), score)
 
 
 def new_engine(ensemble: Any, score: ClassificationScore | RegressionScore, each_row: bool, seed: int) -> Engine:

@@ -1,4 +1,4 @@
-"""Columns of frames, whosever they are."""
+"""Columns of frames of any library: names, numbers, codes of labels."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from .._typing import Floats, Integers
 
 
 def flat_name(name: Any) -> Any:
-    """A column's name; of two levels, of which the second is empty, the first."""
+    """Return the name of a column; the first level where the other levels are empty."""
     if isinstance(name, tuple) and len(name) > 1 and not any(str(part) for part in name[1:]):
         return name[0]
     return name
 
 
-def level_of(output: Any, quantiles: Any) -> float:
-    """The quantile that a column is of."""
+def quantile_of(output: Any, quantiles: Any) -> float:
+    """Return the quantile that a column is of."""
     try:
         level = float(output)
     except (TypeError, ValueError):
@@ -33,7 +33,7 @@ def level_of(output: Any, quantiles: Any) -> float:
 
 
 def numbers_of(X: Any, name: Any) -> Floats:
-    """A column of a frame; what is missing is NaN."""
+    """Return a column of a frame as numbers; missing values are NaN."""
     column = X[name]
     try:
         if hasattr(column, "isna") and hasattr(column, "to_numpy"):  # pandas
@@ -48,18 +48,18 @@ def numbers_of(X: Any, name: Any) -> Floats:
             raise TypeError
         return values.astype(np.float64)
     except (TypeError, ValueError):
-        cells = listed(column)
-        for row, value in enumerate(cells):
+        values = listed(column)
+        for row, value in enumerate(values):
             if is_known(value) and not isinstance(value, Real | Decimal):
                 raise ValueError(f"column {name!r} is not numeric: row {row} has {value!r}") from None
         try:
-            return np.array([float(value) if is_known(value) else np.nan for value in cells])
+            return np.array([float(value) if is_known(value) else np.nan for value in values])
         except OverflowError as error:
             raise ValueError(f"column {name!r} has a number that is too large: {error}") from None
 
 
-def coded(values: Any, codes: dict[Any, int], what: str) -> Integers:
-    """Codes of labels, new ones for new labels."""
+def codes_of(values: Any, codes: dict[Any, int], what: str) -> Integers:
+    """Return the codes of labels; new labels get new codes, which are added to ``codes``."""
     array = np.asarray(values)
     try:
         unique, inverse = _factorised(array)
@@ -73,7 +73,7 @@ def coded(values: Any, codes: dict[Any, int], what: str) -> Integers:
 
 
 def _factorised(array: NDArray[Any]) -> tuple[list[tuple[int, Any]], NDArray[np.intp]]:
-    """Each label once, in the order of coming, with its first row; and which of them each row has."""
+    """Return each label with its first row, in the order of these, and the position of each row's label among them."""
     if array.dtype.kind == "O":
         seen: dict[Any, tuple[int, int]] = {}
         inverse = np.array([seen.setdefault(label, (len(seen), row))[0] for row, label in enumerate(array.tolist())])

@@ -1,4 +1,4 @@
-"""Time stamps of rows."""
+"""Times of rows, from columns or indices of any library."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from numpy.typing import NDArray
 
 from .._frames import is_known, listed
 
-#: What groups may be made of times.
+#: Parts of a time by which rows can be grouped.
 CALENDAR = ("hour", "weekday", "month")
 
 
 class Times(NamedTuple):
-    """Of rows."""
+    """Times of rows, as they are shown and as they are ordered."""
 
-    shown: NDArray[Any]  #: datetime64, as the clock on the wall says it, or numbers
-    order: NDArray[Any]  #: what goes up with time, also where clocks are put back
+    shown: NDArray[Any]  #: datetime64 in local time, or numbers
+    order: NDArray[Any]  #: the same in UTC, which goes up also where clocks are put back
 
 
 def times_of(values: Any, what: str) -> Times:
-    """Times from a column or an index: datetimes, with or without a time zone, dates as text, or numbers."""
+    """Read times from a column or an index: datetimes with or without a time zone, dates as text, or numbers."""
     dtype = getattr(values, "dtype", None)
-    of_arrow = getattr(getattr(dtype, "pyarrow_dtype", None), "tz", None)
-    if of_arrow is not None:  # columns of Arrow in pandas lose their zone in UTC, not on the wall
+    arrow_zone = getattr(getattr(dtype, "pyarrow_dtype", None), "tz", None)
+    if arrow_zone is not None:  # converting a column of Arrow in pandas would give UTC, not local time
         import pandas as pd
 
-        values = values.astype(pd.DatetimeTZDtype("us", of_arrow))
-    if of_arrow is not None or getattr(dtype, "tz", None) is not None:  # pandas
+        values = values.astype(pd.DatetimeTZDtype("us", arrow_zone))
+    if arrow_zone is not None or getattr(dtype, "tz", None) is not None:  # pandas
         accessor: Any = getattr(values, "dt", values)
         shown, order = accessor.tz_localize(None), accessor.tz_convert("UTC")
         order = getattr(order, "dt", order).tz_localize(None)
@@ -48,7 +48,7 @@ def times_of(values: Any, what: str) -> Times:
 
 
 def _stamps(values: NDArray[Any], what: str) -> Times:
-    """Of dates as text or as objects of Python."""
+    """Read dates as text or as objects of Python."""
     shown, order = [], []
     for row, value in enumerate(values.tolist()):
         if not is_known(value):
@@ -63,7 +63,7 @@ def _stamps(values: NDArray[Any], what: str) -> Times:
 
 
 def calendar_part(name: Any, times: Times | None) -> NDArray[Any] | None:
-    """The hour, weekday or month of each row; None if it is not that, or times are not known."""
+    """Return the hour, weekday or month of each row; None for other names, or without times."""
     if name not in CALENDAR or times is None or times.shown.dtype.kind != "M":
         return None
     if name == "hour":

@@ -14,7 +14,7 @@ from .._param_checks import check_count
 from .._typing import Floats
 from ..engine import QUIET_ROUNDS, WARM_UP_ROWS, ExpertWarning
 from ..experts import ExpertAlgorithm
-from ..forecasting import HorizonWeights, check_weighing
+from ..forecasting import HorizonWeights, check_algorithm_and_loss
 from ..recording import warn_of
 from ._base import _names
 from ._targets import check_numbers
@@ -61,7 +61,7 @@ class LongTermMemoryForecaster(base.Ensemble, time_series.base.Forecaster):
         self.algorithm = algorithm
         self.loss = loss
         self.horizon = horizon
-        check_weighing(algorithm, loss)
+        check_algorithm_and_loss(algorithm, loss)
         if horizon is not None:
             check_count("horizon", horizon)
         for at, model in enumerate(self.models):
@@ -100,9 +100,9 @@ class LongTermMemoryForecaster(base.Ensemble, time_series.base.Forecaster):
         elif not len(said):
             assert x is not None
             said = self._ask(1, [x])
-        now = state.outlook.n_seen
+        now = state.outlook.n_values
         steps = range(1, len(said) + 1)
-        state.outlook.hold([now + step for step in steps], steps, said)
+        state.outlook.add_forecasts([now + step for step in steps], steps, said)
         state.outlook.learn({now + 1: float(y)})
         state.said, state.last = state.said[:0], float(y)
         for name, expert in zip(self.experts_, state.experts, strict=True):
@@ -144,7 +144,7 @@ class LongTermMemoryForecaster(base.Ensemble, time_series.base.Forecaster):
                 state.awoken[at] = True
             except Exception as error:
                 if (
-                    state.awoken[at] or state.outlook.n_seen >= WARM_UP_ROWS
+                    state.awoken[at] or state.outlook.n_values >= WARM_UP_ROWS
                 ):  # many models need some values to begin with
                     self._warn(name, "forecast", error)
         return table
@@ -152,7 +152,7 @@ class LongTermMemoryForecaster(base.Ensemble, time_series.base.Forecaster):
     def _warn(self, name: str, verb: str, error: Exception) -> None:
         """Of an expert that failed, unless that was done of late."""
         state, kind = self._started(), type(error).__name__
-        now, last = state.outlook.n_seen, state.warned.get((name, verb, kind))
+        now, last = state.outlook.n_values, state.warned.get((name, verb, kind))
         state.warned[name, verb, kind] = now
         if last is None or now - last >= QUIET_ROUNDS:
             warn_of(f"expert {name!r} could not {verb} and slept: {kind}: {error}", ExpertWarning, stacklevel=4)
@@ -173,7 +173,7 @@ class LongTermMemoryForecaster(base.Ensemble, time_series.base.Forecaster):
     def weights_(self) -> Floats:
         """The weights now, (n_steps, n_experts), of the steps that learn; of the first, before that."""
         outlook = self._started().outlook
-        return np.stack([outlook.weights(step) for step in sorted(outlook.cells) or [1]])
+        return np.stack([outlook.weights(step) for step in sorted(outlook.states) or [1]])
 
     @property
     def leader_(self) -> str:
