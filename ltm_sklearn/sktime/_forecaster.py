@@ -186,7 +186,7 @@ class LongTermMemoryForecaster(_HeterogenousEnsembleForecaster):
     @property
     def weights_(self) -> Any:
         """Current weights by step and forecaster; of the first step before any was learned."""
-        if not hasattr(self, "_outlook"):
+        if not hasattr(self, "_horizon_weights"):
             raise AttributeError(f"{type(self).__name__} has no attribute 'weights_' before it is fitted")
         steps = sorted(self._horizon_weights.states) or [1]
         weights = [self._horizon_weights.weights(step) for step in steps]
