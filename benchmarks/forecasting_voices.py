@@ -1,4 +1,4 @@
-"""The aggregator behind `ExpertMixture` taken apart: its members alone, and its mixture with other arbiters."""
+"""Compare the members of the aggregator behind `ExpertMixture` alone, and arbiters of different paces."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ltm_sklearn.losses._regression_losses import OutputLosses
 
 from .forecast_tables import add_rows, load, prices
 from .real_files import PRICES
-from .report import FailureReport, add_seeds, said, seeds_of
+from .report import Report, add_seeds, said, seeds_of
 
 #: Rows, rows a segment, forecasters that are good in turns, and by how much.
 KINDS = {
@@ -59,7 +59,7 @@ def mean_loss(aggregator: Aggregator, X: np.ndarray, y: np.ndarray, loss: str, b
     return float(state.loss_sums[0, -2] / state.loss_sums[1, -2])
 
 
-def run(report: FailureReport, options: argparse.Namespace) -> None:
+def run(report: Report, options: argparse.Namespace) -> None:
     """The table."""
     seeds = seeds_of(options)
     table, load_of, _ = load(options)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
 from sklearn.utils.validation import _check_feature_names, check_array, validate_data
 
-from .._frames import column_names, default_names
+from .._frames import default_names
 from .._param_checks import named_value_errors
 from .._typing import Floats
-from ._columns import flat_name, numbers_of, quantile_of
+from ._columns import flat_name, numeric_columns, quantile_of
 from ._labels import TableLabels
 
 
@@ -38,10 +39,9 @@ class ExpertColumns:
         self.special, self.first = special, first
         self.positions: list[int] = []  #: among all experts, of those in the table
 
-    def read(self, X: Any, learn: bool) -> Floats:
+    def read(self, X: Any, frame: nw.DataFrame[Any] | None, learn: bool) -> Floats:
         """Return forecasts (n_rows, n_experts, n_outputs), NaN where there is none; the last axis may have length 1."""
-        names = column_names(X)
-        return self._array(X, learn) if names is None else self._frame(X, names, learn)
+        return self._array(X, learn) if frame is None else self._frame(frame, learn)
 
     def column(self, expert: int) -> str:
         """Return the column of an expert as error messages name it."""
@@ -71,17 +71,15 @@ class ExpertColumns:
         self.positions = list(range(values.shape[1]))
         return np.ascontiguousarray(values if values.ndim == 3 else values[:, :, np.newaxis])
 
-    def _frame(self, X: Any, names: list[Any], learn: bool) -> Floats:
-        doubled = [name for at, name in enumerate(names) if name in names[:at]]
-        if doubled:
-            raise ValueError(f"there are two columns {doubled[0]!r}")
+    def _frame(self, frame: nw.DataFrame[Any], learn: bool) -> Floats:
+        names = frame.columns
         if not self.first and not self.labels.named:
             raise ValueError("the forecasts were an array without names so far, and are a frame now")
         no_experts = set(self.special.values())
         columns = [name for name in names if flat_name(name) not in no_experts]
         if not columns:
             raise ValueError(f"there is no column of forecasts among {names!r}")
-        values = np.column_stack([numbers_of(X, name) for name in columns])
+        values = numeric_columns(frame, columns)
         if len(values) == 0:
             raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
         experts = [flat_name(name) for name in columns]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_array, check_consistent_length
 
-from .._frames import column_names
+from .._frames import as_frame
 from .._param_checks import as_floats, check_weights, named_value_errors, require
 from .._typing import Floats
 from ._expert_columns import ExpertColumns
@@ -58,16 +58,17 @@ class ForecastReader:
         """Read forecasts, and targets if they are to be learned."""
         if learn:
             require(self.mixture, y)
-        forecasts = self.experts.read(X, learn)
+        frame = as_frame(X)
+        forecasts = self.experts.read(X, frame, learn)
         n_rows = len(forecasts)
         targets = self._targets(y, n_rows) if learn else np.full((n_rows, self.labels.n_outputs), np.nan)
         forecasts = self._for_each_output(forecasts)
-        times = self.rows.times(X, learn)
-        series = self.rows.series(X, n_rows)
-        groups = self.rows.groups(X, n_rows, times)
+        times = self.rows.times(frame, learn)
+        series = self.rows.series(frame, n_rows)
+        groups = self.rows.groups(frame, n_rows, times)
         if learn and times is not None:
             self.rows.check_order(times, series)
-        blocks = self.rows.blocks(X, series) if learn else None
+        blocks = self.rows.blocks(frame, series) if learn else None
         confidences = self._confidences(awake, forecasts)
         self._check_forecasts(forecasts, confidences, times)
         weights = None if sample_weight is None else self._row_weights(sample_weight, forecasts)
@@ -115,13 +116,14 @@ class ForecastReader:
     def _targets(self, y: Any, n_rows: int) -> Floats:
         """Return targets (n_rows, n_outputs)."""
         quantiles = self.parameters.quantiles
-        if hasattr(y, "columns") and quantiles is None:
-            names = list(y.columns)
+        frame = as_frame(y) if hasattr(y, "columns") and quantiles is None else None
+        if frame is not None:
+            names = frame.columns
             expected = self.labels.outputs or self.labels.targets or names
             if {*names} != {*expected}:
                 raise ValueError(f"y has the columns {names!r}, and should have {expected!r}")
             self.labels.targets = expected
-            y = y[expected]
+            y = np.column_stack([frame.get_column(name).to_numpy() for name in expected])
         checks: dict[str, Any] = {"ensure_2d": False, "dtype": np.float64, "ensure_all_finite": False}
         with named_value_errors("y"):
             values: Floats = check_array(y, input_name="y", estimator=self.mixture, **checks)
@@ -153,13 +155,13 @@ class ForecastReader:
         """Return confidences (n_rows, n_experts), given in the order of the table's experts or by name."""
         if awake is None:
             return None
-        positions, names = self.experts.positions, column_names(awake)
+        positions, frame = self.experts.positions, as_frame(awake)
         experts = self.labels.experts
-        if names is not None and self.labels.named:
-            unknown = [name for name in names if name not in experts]
+        if frame is not None and self.labels.named:
+            unknown = [name for name in frame.columns if name not in experts]
             if unknown:
                 raise ValueError(f"awake has a column {unknown[0]!r}, which is none of the experts {experts}")
-            positions = [experts.index(name) for name in names]
+            positions = [experts.index(name) for name in frame.columns]
         values = as_floats(awake, "awake")
         shape = (len(forecasts), len(positions))
         if values.shape != shape:

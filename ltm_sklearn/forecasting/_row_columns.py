@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
 
-from .._frames import column_names
 from .._typing import Integers
 from ._columns import codes_of, flat_name
 from ._labels import TableLabels
@@ -27,44 +27,51 @@ class RowColumns:
     def __init__(self, labels: TableLabels, special: dict[str, Any]) -> None:
         self.labels, self.special = labels, special
 
-    def _column(self, X: Any, which: str) -> Any:
-        name = self.special[which]
-        found = [column for column in column_names(X) or [] if flat_name(column) == name]
-        if not found:
-            raise ValueError(f"there is no column {name!r} ({which}=) among {column_names(X)!r}")
-        return X[found[0]]
+    def _find(self, frame: nw.DataFrame[Any] | None, which: str) -> Any:
+        """Return the column that a parameter names; None if there is none."""
+        names = [] if frame is None else frame.columns
+        found = [name for name in names if flat_name(name) == self.special[which]]
+        return frame.get_column(found[0]).to_native() if frame is not None and found else None
 
-    def _codes(self, X: Any, n_rows: int, which: str, codes: dict[Any, int]) -> Integers:
+    def _column(self, frame: nw.DataFrame[Any] | None, which: str) -> Any:
+        """Return the column that a parameter names, which must exist."""
+        assert frame is not None  # arrays were refused
+        column = self._find(frame, which)
+        if column is None:
+            raise ValueError(f"there is no column {self.special[which]!r} ({which}=) among {frame.columns!r}")
+        return column
+
+    def _codes(self, frame: nw.DataFrame[Any] | None, n_rows: int, which: str, codes: dict[Any, int]) -> Integers:
         if which not in self.special:
             codes.setdefault(None, 0)
             return np.zeros(n_rows, dtype=np.int64)
-        return codes_of(self._column(X, which), codes, f"column {self.special[which]!r} ({which}=)")
+        return codes_of(self._column(frame, which), codes, f"column {self.special[which]!r} ({which}=)")
 
-    def series(self, X: Any, n_rows: int) -> Integers:
+    def series(self, frame: nw.DataFrame[Any] | None, n_rows: int) -> Integers:
         """Return the code of the series of each row."""
-        return self._codes(X, n_rows, "series", self.labels.series)
+        return self._codes(frame, n_rows, "series", self.labels.series)
 
-    def groups(self, X: Any, n_rows: int, times: Times | None) -> Integers:
+    def groups(self, frame: nw.DataFrame[Any] | None, n_rows: int, times: Times | None) -> Integers:
         """Return the code of the group of each row, by a column or by a part of its time."""
         if "group" not in self.special:
             return np.zeros(n_rows, dtype=np.int64)
-        name, names = self.special["group"], column_names(X)
-        if any(flat_name(column) == name for column in names or []):
-            return self._codes(X, n_rows, "group", self.labels.groups)
-        derived = calendar_part(name, times)
-        if derived is None:
+        name = self.special["group"]
+        if self._find(frame, "group") is not None:
+            return self._codes(frame, n_rows, "group", self.labels.groups)
+        part = calendar_part(name, times)
+        if part is None:
+            names = None if frame is None else frame.columns
             no_times = f", and no times to take the {name} from" if name in CALENDAR else ""
             raise ValueError(f"there is no column {name!r} (group=) among {names!r}{no_times}")
-        return codes_of(derived, self.labels.groups, f"group={name!r}")
+        return codes_of(part, self.labels.groups, f"group={name!r}")
 
-    def times(self, X: Any, learn: bool) -> Times | None:
+    def times(self, frame: nw.DataFrame[Any] | None, learn: bool) -> Times | None:
         """Return the times of the rows, from a column or from the index; to predict, they are not needed."""
-        names = column_names(X)
-        there = any(flat_name(column) == self.special.get("time", names) for column in names or [])
-        if "time" in self.special and (there or learn):
-            return times_of(self._column(X, "time"), f"column {self.special['time']!r} (time=)")
-        if names is not None and hasattr(X, "index") and getattr(X.index, "dtype", np.dtype(int)).kind == "M":
-            return times_of(X.index, "the index")
+        if "time" in self.special and (learn or self._find(frame, "time") is not None):
+            return times_of(self._column(frame, "time"), f"column {self.special['time']!r} (time=)")
+        index = None if frame is None else nw.maybe_get_index(frame)
+        if index is not None and getattr(index, "dtype", np.dtype(int)).kind == "M":
+            return times_of(index.to_series(), "the index")
         return None
 
     def check_order(self, times: Times, series: Integers) -> None:
@@ -97,12 +104,12 @@ class RowColumns:
         where = f"column {self.special['time']!r}" if "time" in self.special else "the index"
         return f"{where}: the time {times.shown[row]} of row {row}{of_series} {problem}"
 
-    def blocks(self, X: Any, series: Integers) -> Integers | None:
+    def blocks(self, frame: nw.DataFrame[Any] | None, series: Integers) -> Integers | None:
         """Return a number for each row that changes where a block ends; None if no column says so."""
         if "block" not in self.special:
             return None
         labels: dict[Any, int] = {}
-        codes = codes_of(self._column(X, "block"), labels, f"column {self.special['block']!r} (block=)")
+        codes = codes_of(self._column(frame, "block"), labels, f"column {self.special['block']!r} (block=)")
         names = list(labels)
         order = np.argsort(series, kind="stable")
         heads = order[np.flatnonzero(np.diff(series[order], prepend=-1))]
