@@ -25,11 +25,11 @@ TESTS = {
     "test_kernel.py": "compiled or saved or awake",
     "test_bandit_interface.py": "compiled",
     "test_sparse_bandit.py": "compiled",
-    "test_council.py": "compiled",
+    "forecasting/test_series_state.py": "compiled",
     "test_oracles.py": "compiled",
     "test_one_row.py": "",
-    "test_stack.py": "compiled",
-    "test_weighting.py": "compiled",
+    "aggregation/test_stack.py": "compiled",
+    "aggregation/test_round_weighting.py": "compiled",
     "test_hostile_input.py": "experts or bandits or river or Mixture or oracles",
 }
 

@@ -16,9 +16,9 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from panels import assert_same_numbers, in_memory, in_three, own_loss, panel_frame
 from sklearn import config_context
 from sklearn.exceptions import NotFittedError
+from support.panels import assert_same_numbers, in_memory, in_three, own_loss, panel_frame
 
 from ltm_sklearn import ExpertMixture
 from ltm_sklearn.distributed import PanelMixture, _generations
@@ -192,7 +192,7 @@ def test_names_of_another_class_are_the_series_of_their_plain_ones(name, tmp_pat
     panel_in(tmp_path, n_buckets=2).partial_fit(named(first))
     panel = panel_in(tmp_path, n_buckets=2).partial_fit(second)
     assert_same_numbers(panel, panel.predict(named(last)), in_memory({}, first, second), last)
-    assert {type(each) for each in panel.mixture_of(name)._known.series} <= {str, int}
+    assert {type(each) for each in panel.mixture_of(name)._labels.series} <= {str, int}
     assert panel.n_series_ == 4
 
 
