@@ -105,9 +105,11 @@ class Panel:
     def learn(self, table: ForecastTable, with_weights: bool, n_jobs: int | None = None) -> IssuedForecasts:
         """Learn rows whose targets are known, in the order of time; returns what was issued for them."""
         n_new = len(table.targets)
-        n_more_series = max(int(table.series.max()) + 1 - len(self.n_rows), 0)
-        self.n_rows, self.n_waiting = (np.pad(counts, (0, n_more_series)) for counts in (self.n_rows, self.n_waiting))
-        self.saved = np.pad(self.saved, (0, n_more_series))
+        n_more_series = int(table.series.max()) + 1 - len(self.n_rows)
+        if n_more_series > 0:
+            more = 0, n_more_series
+            self.n_rows, self.n_waiting = np.pad(self.n_rows, more), np.pad(self.n_waiting, more)
+            self.saved = np.pad(self.saved, more)
         n_old = 0
         if self._waiting is not None:
             n_old = len(self._waiting.targets)
@@ -128,7 +130,7 @@ class Panel:
         waits = ~schedule.complete
         self.n_waiting = np.bincount(ordered.series[waits], minlength=len(self.n_rows))
         self._waiting = ordered.take(waits) if waits.any() else None
-        self.n_rows += np.bincount(table.series[n_old:], minlength=len(self.n_rows))
+        self.n_rows = self.n_rows + np.bincount(table.series[n_old:], minlength=len(self.n_rows))
         n_complete = self.n_rows - self.n_waiting
         for (series, _, _), state in self.states.items():
             if len(state.weight_versions) > 1:
