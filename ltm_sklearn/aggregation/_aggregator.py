@@ -11,7 +11,7 @@ from sklearn.base import clone
 from .._numerics import restrict
 from .._typing import Floats
 from ..experts import ExpertAlgorithm, LongTermMemory, MLPoly, SteadyMemory
-from ..losses import LossRange, OutputLosses, apart, within_floats
+from ..losses import LossRange, OutputLosses, clip_to_floats, deviation_from_mixture
 from ._members import Member, Members
 
 
@@ -40,12 +40,12 @@ class AggregatorWeights(NamedTuple):
 
     def mixtures(self, forecasts: Floats, awake: Floats | None) -> Floats:
         """Mixture of each member in each row, (n_rows, n_members), of forecasts (n_rows, n_experts)."""
-        return within_floats(np.einsum("nve,ne->nv", self.member_weights_by_row(awake, len(forecasts)), forecasts))
+        return clip_to_floats(np.einsum("nve,ne->nv", self.member_weights_by_row(awake, len(forecasts)), forecasts))
 
     def combine(self, mixtures: Floats) -> Floats:
         """Combine the members' mixtures into a prediction for each row, (n_rows,)."""
         with np.errstate(over="ignore"):
-            return within_floats(mixtures @ self.arbiter_weights)
+            return clip_to_floats(mixtures @ self.arbiter_weights)
 
     def predict(self, forecasts: Floats, awake: Floats | None) -> Floats:
         """Combine forecasts (n_rows, n_experts) into a prediction for each row, (n_rows,)."""
@@ -160,7 +160,7 @@ class Aggregator(Members):
         with np.errstate(over="ignore"):
             centre = x.mean(axis=1) if awake is None else (awake * x).sum(axis=1) / awake.sum(axis=1)
         # differences that are only rounding are removed: the range of the losses would be made of them
-        distinct = np.where(apart(x, centre[:, np.newaxis]) == 0.0, centre[:, np.newaxis], x)
+        distinct = np.where(deviation_from_mixture(x, centre[:, np.newaxis]) == 0.0, centre[:, np.newaxis], x)
 
         mixtures = issued.mixtures(x, awake)
         issued_weights = [*issued.member_weights[: len(self.members)], issued.arbiter_weights]

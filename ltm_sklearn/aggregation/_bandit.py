@@ -54,7 +54,7 @@ class SelectedRoundLosses(RoundLosses):
             sums = np.einsum("en,en->e", self.row_losses[arms, rows], weights)
             means = sums[answered] / totals[answered]
             part = totals[answered] / self.row_weights[rows].sum()
-            losses[answered] = part * self.score.rescale_seen(means) + (1.0 - part)
+            losses[answered] = part * self.score.rescale_queried(means) + (1.0 - part)
         return losses
 
 
@@ -91,10 +91,7 @@ class BanditWeighting:
         n_queries = min(self.n_queries, int(able.sum()))
         if n_queries:
             awake = None if able.all() else able
-            weights = self._distribution()
-            if awake is not None:
-                weights = self.algorithm._awake_distribution(self.algorithm.state_, awake)
-                self.algorithm._check_distribution(weights)
+            weights = self._distribution() if awake is None else self.algorithm.draw_distribution(awake)
             draws = [
                 add_other_arms(draw_from(weights, random.random()), weights, awake, n_queries, random)
                 for random in randoms
@@ -109,9 +106,7 @@ class BanditWeighting:
         """Distribution of the first expert if all can predict; computed once for each state."""
         state = self.algorithm.state_
         if self._cached is None or self._cached[0] is not state:
-            weights = self.algorithm._distribution(state)
-            self.algorithm._check_distribution(weights)
-            self._cached = state, weights
+            self._cached = state, self.algorithm.draw_distribution(None)
         return self._cached[1]
 
     def member_weights(self) -> Floats:

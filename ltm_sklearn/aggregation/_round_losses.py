@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from .._numerics import restrict
 from .._optional import compiled
 from .._typing import Floats
-from ..losses import SAFE_MARGIN, ClassificationScore, RegressionScore, within_floats, zero_one
+from ..losses import SAFE_MARGIN, ClassificationScore, RegressionScore, clip_to_floats, zero_one
 
 kernel = compiled("_blend", __package__)
 
@@ -29,8 +29,8 @@ def weighted_mean(predictions: Floats, awake: NDArray[np.bool_], weights: Floats
                 weights = restrict(weights, throughout.astype(np.float64))
             with np.errstate(over="ignore"):
                 means: Floats = weights @ predictions.reshape(len(weights), -1)
-            return within_floats(means.reshape(predictions.shape[1:]))
-    return within_floats(np.einsum("ne,end->nd", restrict_rows(weights, awake), predictions))
+            return clip_to_floats(means.reshape(predictions.shape[1:]))
+    return clip_to_floats(np.einsum("ne,end->nd", restrict_rows(weights, awake), predictions))
 
 
 def restrict_rows(weights: Floats, awake: NDArray[np.bool_]) -> Floats:

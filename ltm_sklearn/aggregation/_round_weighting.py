@@ -79,7 +79,7 @@ class _AllExpertsQueried:
 
 def new_weighting(algorithm: ExpertAlgorithm, score: ClassificationScore | RegressionScore) -> RoundWeighting:
     """Return the weighting that suits a score: probabilities of classes can be blended."""
-    return FollowOrBlend(algorithm) if score.blends else SingleAlgorithm(algorithm, score.uses_gradient)
+    return FollowOrBlend(algorithm) if score.uses_margin else SingleAlgorithm(algorithm, score.uses_gradient)
 
 
 class SingleAlgorithm(_AllExpertsQueried, Member):

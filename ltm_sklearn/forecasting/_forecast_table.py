@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._typing import Floats, Integers
-from ..losses import within_floats
+from ..losses import clip_to_floats
 
 
 class ForecastTable(NamedTuple):
@@ -53,7 +53,7 @@ def plain_mean(forecasts: Floats, awake: Floats | None) -> Floats:
     total = confidence.sum(axis=1)
     with np.errstate(over="ignore"):
         sums = (confidence * np.nan_to_num(forecasts)).sum(axis=1)
-    return within_floats(np.divide(sums, total, out=np.full(total.shape, np.nan), where=total > 0.0))
+    return clip_to_floats(np.divide(sums, total, out=np.full(total.shape, np.nan), where=total > 0.0))
 
 
 def with_confidences(forecasts: Floats, awake: Floats | None) -> tuple[Floats, Floats | None]:

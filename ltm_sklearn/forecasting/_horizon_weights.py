@@ -43,7 +43,7 @@ def losses_of(loss: Any) -> OutputLosses:
 
 def new_aggregator(algorithm: ExpertAlgorithm | None, losses: OutputLosses, n_experts: int) -> Aggregator:
     """Return a fresh aggregator, which learns from linear losses if the loss has a gradient."""
-    return Aggregator(algorithm, losses.have_gradients, check_prior(getattr(algorithm, "prior", None), n_experts))
+    return Aggregator(algorithm, losses.have_gradient, check_prior(getattr(algorithm, "prior", None), n_experts))
 
 
 class HorizonWeights:

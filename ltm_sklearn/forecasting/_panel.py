@@ -11,7 +11,7 @@ from .._numerics import normalise
 from .._typing import Floats
 from ..aggregation import Aggregator, ForecastRows
 from ..experts import ExpertAlgorithm
-from ..losses import OutputLosses, bounded
+from ..losses import OutputLosses, clip_large
 from ._bias import BiasScale
 from ._forecast_table import ForecastTable, plain_mean, with_confidences
 from ._issue_schedule import IssueSchedule, issue_schedule
@@ -297,7 +297,7 @@ class Panel:
 
 def _around(means: Floats, scales: Floats) -> Floats:
     with np.errstate(over="ignore"):
-        return bounded(np.stack([means + scales, means - scales], axis=1))
+        return clip_large(np.stack([means + scales, means - scales], axis=1))
 
 
 def _all_forecasts(table: ForecastTable, further: Floats | None) -> Floats:

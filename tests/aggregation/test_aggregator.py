@@ -17,7 +17,7 @@ def uniform(n_experts):
 def run_by_row(X, y, loss=None, aggregator=None):
     """Learn row by row; return the predictions and the mixtures of the members."""
     aggregator = Aggregator(None, True, uniform(X.shape[1])) if aggregator is None else aggregator
-    of_rows = OutputLosses([losses.Squared() if loss is None else loss])
+    of_rows = OutputLosses([losses.SquaredError() if loss is None else loss])
     predictions, members = np.empty(len(y)), np.empty((len(y), len(aggregator.current_weights().arbiter_weights)))
     for t in range(len(y)):
         current_weights = aggregator.current_weights()
@@ -28,7 +28,7 @@ def run_by_row(X, y, loss=None, aggregator=None):
     return predictions, members
 
 
-@pytest.mark.parametrize("loss", [losses.Squared(), losses.Absolute(), losses.LogCosh()])
+@pytest.mark.parametrize("loss", [losses.SquaredError(), losses.AbsoluteError(), losses.LogCosh()])
 def test_linear_regret_bounds_regret_to_each_member(loss):
     """f(ŷ) - f(v) <= f'(ŷ) (ŷ - v): the arbiter's linear regret bounds the regret of the mixture to a member v."""
     X, y = returning(400)
@@ -39,7 +39,7 @@ def test_linear_regret_bounds_regret_to_each_member(loss):
         assert regret <= -linear[:, at].sum() + 1e-9
 
 
-@pytest.mark.parametrize("loss", [losses.Squared(), losses.Absolute(), losses.Pinball(0.3)])
+@pytest.mark.parametrize("loss", [losses.SquaredError(), losses.AbsoluteError(), losses.Pinball(0.3)])
 def test_linear_regret_bounds_regret_to_combinations(loss):
     """f(ŷ) - f(u·x) <= f'(ŷ) (ŷ - u·x), which is linear in u: experts' linear regrets bound that of each mixture u."""
     rng = np.random.default_rng(0)
@@ -90,7 +90,7 @@ def test_equal_forecasts_change_nothing():
     for y in rng.normal(size=50) * 1e6 + 0.1:
         x = np.full((1, 7), y * rng.normal())
         rows = ForecastRows(x, np.array([y]))
-        aggregator.update(aggregator.current_weights(), None, rows, OutputLosses([losses.Squared()]))
+        aggregator.update(aggregator.current_weights(), None, rows, OutputLosses([losses.SquaredError()]))
     after = aggregator.current_weights()
     np.testing.assert_allclose(after.member_weights, before.member_weights, atol=1e-12)
     np.testing.assert_allclose(after.arbiter_weights, before.arbiter_weights, atol=1e-12)

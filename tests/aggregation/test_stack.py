@@ -109,7 +109,7 @@ def test_experts_that_confuse_two_classes_are_corrected():
 
 
 def regret_of(steps):
-    """Regret in the log loss against the best coefficients in hindsight, its bound, and the largest distance from these."""
+    """Regret in the log loss against the best coefficients in hindsight, its bound, and the distance from these."""
     rng = np.random.default_rng(0)
     n_rows = 3000
     targets = rng.integers(0, 3, n_rows)

@@ -20,7 +20,7 @@ from ltm_sklearn import ExpertMixture
 from ltm_sklearn.aggregation._aggregator import Aggregator, ForecastRows
 from ltm_sklearn.evaluation import crps, prequential
 from ltm_sklearn.experts import BOA, FixedShare, LongTermMemory, MLPoly
-from ltm_sklearn.losses import Absolute, Huber, Pinball, Squared
+from ltm_sklearn.losses import AbsoluteError, Huber, Pinball, SquaredError
 from ltm_sklearn.losses._regression_losses import OutputLosses
 
 pytestmark = pytest.mark.fast_cases(4)
@@ -80,7 +80,7 @@ def test_blocks_of_a_column_have_any_length():
         here, current_weights = days == day, aggregator.current_weights()
         predictions[here] = current_weights.mixtures(X[here], None) @ current_weights.arbiter_weights
         aggregator.update(
-            current_weights, None, ForecastRows(X[here], y[here], None, None, None), OutputLosses([Squared()])
+            current_weights, None, ForecastRows(X[here], y[here], None, None, None), OutputLosses([SquaredError()])
         )
     np.testing.assert_allclose(issued(by_column), predictions, rtol=1e-9)
     assert by_column.n_rounds_ == 7
@@ -119,7 +119,9 @@ def test_block_issued_together_is_not_scored_row_by_row():
 # Accuracy -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("loss", ["squared", "absolute", "percentage", "huber", "log_cosh", Pinball(0.5)])
+@pytest.mark.parametrize(
+    "loss", ["squared_error", "absolute_error", "absolute_percentage_error", "huber", "log_cosh", Pinball(0.5)]
+)
 def test_recurring_leaders_are_found_faster(loss):
     X, y = returning(1200)
     X, y = X + 100.0, y + 100.0
@@ -223,9 +225,9 @@ class OwnSquared:
 @pytest.mark.parametrize(
     ("own", "built_in", "gradient"),
     [
-        (OwnSquared(), Squared(), True),
-        (OwnSquared(), "squared", False),
-        (lambda y, x: np.abs(x - y), Absolute(), False),
+        (OwnSquared(), SquaredError(), True),
+        (OwnSquared(), "squared_error", False),
+        (lambda y, x: np.abs(x - y), AbsoluteError(), False),
     ],
     ids=["with gradient", "gradient not used", "without"],
 )
@@ -569,7 +571,7 @@ def test_pipelines_searches_and_prequential_runs():
     pipeline = make_pipeline(FunctionTransformer(), ExpertMixture()).fit(X, y)
     assert pipeline.score(X, y) > 0.8
     search = GridSearchCV(
-        ExpertMixture(), {"loss": ["squared", "absolute"], "bias": [False, True]}, cv=TimeSeriesSplit(3)
+        ExpertMixture(), {"loss": ["squared_error", "absolute_error"], "bias": [False, True]}, cv=TimeSeriesSplit(3)
     ).fit(X, y)
     assert search.best_score_ > 0.5
     result = prequential({"mixture": ExpertMixture(record=300), "memory": ExpertMixture(LongTermMemory())}, (X, y))

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.fast_cases(4)
 def test_losses_are_means_over_the_rows_learned():
     X, y = returning(103)
     X = sleepy(X)
-    mixture = fitted(X, y, block=10, loss="absolute")
+    mixture = fitted(X, y, block=10, loss="absolute_error")
     learned = slice(0, 100)  # of the last block not all targets are known
     errors = np.abs(X[learned] - y[learned, np.newaxis])
     np.testing.assert_allclose(mixture.loss_, np.nanmean(errors, axis=0))
@@ -49,8 +49,10 @@ def test_summary_compares_losses_in_the_same_rows():
 
 def test_summary_has_the_best_combinations():
     X, y = returning(300)
-    table = fitted(X, y, loss="absolute").summary().frame()
-    assert table.loc["best convex combination", "loss"] == pytest.approx(oracles.best_convex(X, y, "absolute").loss)
+    table = fitted(X, y, loss="absolute_error").summary().frame()
+    assert table.loc["best convex combination", "loss"] == pytest.approx(
+        oracles.best_convex(X, y, "absolute_error").loss
+    )
     assert table.loc["best linear combination", "loss"] <= table.loc["best convex combination", "loss"] + 1e-9
     assert "rmse" not in table
     assert list(table.index[:2]) == ["mixture", "plain mean"]

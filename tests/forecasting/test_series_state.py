@@ -15,9 +15,9 @@ from ltm_sklearn.losses import LossRange, OutputLosses
 pytestmark = pytest.mark.fast_cases(3)
 
 LOSSES = [
-    losses.Squared(),
-    losses.Absolute(),
-    losses.Percentage(),
+    losses.SquaredError(),
+    losses.AbsoluteError(),
+    losses.AbsolutePercentageError(),
     losses.Pinball(0.2),
     losses.Huber(0.7),
     losses.LogCosh(),
@@ -90,7 +90,7 @@ def test_compiled_rounds_of_outputs_with_own_losses():
 
 def test_unknown_losses_and_algorithms_are_not_compiled():
     assert compiled_loss(OutputLosses([lambda y, x: abs(x - y)]), None) is None
-    assert compiled_loss(OutputLosses([losses.Squared(), losses.Absolute()]), None) is None
+    assert compiled_loss(OutputLosses([losses.SquaredError(), losses.AbsoluteError()]), None) is None
     assert not SeriesState(Aggregator(BOA(), True, uniform(3)), lags=False).has_compiled()
     assert not SeriesState(Aggregator(LongTermMemory(horizon=10), True, uniform(3)), lags=False).has_compiled()
 
@@ -105,7 +105,7 @@ def test_follower_regret_is_bounded_in_units_of_the_loss():
     X[np.arange(n_rounds), 1 - good] += width * rng.choice([0.0, 0.9], size=n_rounds)  # the other one errs often
     state = SeriesState(Aggregator(LongTermMemory(), False, uniform(4)), lags=False)
     predictions, weights = np.empty(n_rounds), np.empty_like(X)
-    of_rows = OutputLosses([losses.Absolute()])
+    of_rows = OutputLosses([losses.AbsoluteError()])
     state.run(rounds_of(X, y), of_rows, predictions, weights)
     lost = np.abs(X - y[:, np.newaxis])
     assert lost.max(axis=1) - lost.min(axis=1) == pytest.approx(width)
@@ -127,7 +127,7 @@ def test_late_rounds_are_scored_with_issued_weights():
     state = SeriesState(Aggregator(LongTermMemory(), True, uniform(3)), lags=True)
     predictions = np.empty(n_rows)
     rounds = rounds_of(X, y, lag=lag)
-    state.run_compiled(rounds, compiled_loss(OutputLosses([losses.Squared()]), None), predictions, None)
+    state.run_compiled(rounds, compiled_loss(OutputLosses([losses.SquaredError()]), None), predictions, None)
     late = np.mean(predictions**2)
     naive = LongTermMemory()
     queue, naive_predictions = [], np.empty(n_rows)
@@ -148,7 +148,7 @@ def test_added_expert_has_no_weight_in_earlier_versions(lags):
     X = np.random.default_rng(1).normal(size=(60, 4))
     state = SeriesState(Aggregator(None, True, uniform(4)), lags)
     run = "run_compiled" if state.has_compiled() else "run"
-    loss = OutputLosses([losses.Squared()])
+    loss = OutputLosses([losses.SquaredError()])
     known = compiled_loss(loss, None) if run == "run_compiled" else loss
     getattr(state, run)(rounds_of(X, y, lag=5 * lags), known, np.empty(60), None)
     before = [state.weights_of(version).member_weights for version in state.weight_versions[:-1]]

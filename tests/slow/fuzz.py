@@ -26,8 +26,7 @@ import pandas as pd
 
 with atheris.instrument_imports(include=["ltm_sklearn"]):
     from ltm_sklearn import ExpertMixture, LongTermMemoryClassifier, bandits
-    from ltm_sklearn.aggregation import _round_losses
-    from ltm_sklearn.aggregation import _stack
+    from ltm_sklearn.aggregation import _round_losses, _stack
     from ltm_sklearn.bandits import _long_term_memory_bandit, _scaled, _sparse
     from ltm_sklearn.cli._forecast_file import read_forecasts
     from ltm_sklearn.cli._stream_file import StreamOptions, read_stream
@@ -134,7 +133,7 @@ def switching(data: atheris.FuzzedDataProvider) -> None:
 def mixing(data: atheris.FuzzedDataProvider) -> None:
     forecasts = table(data, data.ConsumeIntInRange(2, 5), -1e3, 1e3)
     y = np.resize(table(data, 1, -1e3, 1e3), len(forecasts))
-    loss = data.PickValueInList(["squared", "absolute"])
+    loss = data.PickValueInList(["squared_error", "absolute_error"])
     lag, block = data.ConsumeIntInRange(0, 3), data.ConsumeIntInRange(1, 3)
     if len(forecasts) <= lag + block:
         return
