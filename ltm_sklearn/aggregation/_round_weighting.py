@@ -135,6 +135,8 @@ class FollowOrBlend(_AllExpertsQueried, Members):
     expert before the other.
     """
 
+    members: list[SingleAlgorithm]
+
     def __init__(self, algorithm: ExpertAlgorithm) -> None:
         self.members = [SingleAlgorithm(algorithm, linear=False), SingleAlgorithm(clone(algorithm), linear=True)]
         self.arbiter = PatientMemory(prior=ARBITER_PRIOR)

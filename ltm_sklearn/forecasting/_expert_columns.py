@@ -16,20 +16,10 @@ from ._labels import TableLabels
 
 
 class ExpertColumns:
-    """Reads the forecasts of experts and learns their names.
+    """Reads the forecasts of experts and adds their names to the labels.
 
-    Parameters
-    ----------
-    estimator : ExpertMixture
-        Only scikit-learn's ``n_features_in_`` and ``feature_names_in_`` change.
-    parameters : ExpertMixture
-        With the parameters that hold.
-    labels : TableLabels
-        Change.
-    special : dict
-        Columns that are no experts, by the name of their parameter.
-    first : bool
-        Whether nothing was learned yet.
+    ``special`` are the columns that are no experts, by the names of their parameters. Of the estimator, only
+    scikit-learn's ``n_features_in_`` and ``feature_names_in_`` change.
     """
 
     def __init__(

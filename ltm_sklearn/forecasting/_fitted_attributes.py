@@ -62,7 +62,7 @@ class MixtureAttributes:
             raise ValueError("nothing was recorded: give ExpertMixture record=, the number of records to keep")
         history = self._histories[self._series_code(series)]
         at = None if output is None else self._output_at(output)
-        means = {name: history.means(name, at) for name in history.sums if name != "awake"}
+        means: dict[str, Any] = {name: history.means(name, at) for name in history.sums if name != "awake"}
         return RunRecord(
             names=[str(name) for name in self._labels.experts],
             ends=np.cumsum(history.counts),

@@ -190,8 +190,9 @@ class Panel:
             None if table.row_weights is None else table.row_weights[row_of],
             output_of if n_outputs > 1 else None,
         )
-        of_rounds = [values[row_of[starts]] for values in schedule]
-        rounds = Rounds(rows, np.append(starts, len(codes)).astype(np.int64), *of_rounds)
+        at = row_of[starts]
+        edges = np.append(starts, len(codes)).astype(np.int64)
+        rounds = Rounds(rows, edges, schedule.issue[at], schedule.known_at[at], schedule.complete[at])
         if not (self.pooled and table.groups[0] == ALL):
             self.n_rounds += int(rounds.complete.sum())
         first = starts[rounds_of[:-1]]

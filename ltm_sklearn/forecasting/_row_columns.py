@@ -14,14 +14,9 @@ from ._times import CALENDAR, Times, calendar_part, times_of
 
 
 class RowColumns:
-    """Reads the columns that say which series, group, block and time a row is of.
+    """Reads the series, group, block and time of rows, and adds new ones to the labels.
 
-    Parameters
-    ----------
-    labels : TableLabels
-        Change.
-    special : dict
-        Names of these columns, by the names of their parameters.
+    ``special`` are the names of these columns, by the names of their parameters.
     """
 
     def __init__(self, labels: TableLabels, special: dict[str, Any]) -> None:
