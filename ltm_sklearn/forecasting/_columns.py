@@ -65,7 +65,7 @@ def codes_of(values: Any, codes: dict[Any, int], what: str) -> Integers:
     try:
         unique, inverse = _factorised(array)
     except TypeError as error:  # lists, say, or text beside numbers
-        raise ValueError(f"{what} has values that are no labels: {error}") from None
+        raise ValueError(f"{what} must hold text or numbers, all of one kind: {error}") from None
     for row_of, label in unique:
         if not is_known(label):
             raise ValueError(f"{what} has no value in row {row_of}")

@@ -42,9 +42,8 @@ class ExpertMixture(MixtureAttributes, MultiOutputMixin, RegressorMixin, BaseEst
         by their losses. Without gradients: ``LongTermMemory``.
     loss : str, RegressionLoss or callable, default="squared_error"
         "squared_error", "absolute_error", "absolute_percentage_error", "pinball", "huber", "log_cosh", or one of
-        :mod:`ltm_sklearn.losses` with
-        parameters, as ``Huber(0.5)``. A callable takes targets and forecasts, shape (n,) both, and returns losses of
-        any scale; it may have a method ``gradient`` with the same arguments.
+        :mod:`ltm_sklearn.losses` with parameters, such as ``Huber(0.5)``. A callable takes targets and forecasts, shape
+        (n,) both, and returns losses of any scale; it may have a method ``gradient`` with the same arguments.
     gradient : bool, default=True
         Score experts with the linear part of the loss at the mixture, where the loss has a gradient, so that the
         mixture competes with the best convex combination of the experts, not just with the best expert.
@@ -213,6 +212,7 @@ class ExpertMixture(MixtureAttributes, MultiOutputMixin, RegressorMixin, BaseEst
         return self
 
     def _learn(self, X: Any, y: Any, sample_weight: Any, awake: Any, is_history: bool) -> None:
+        """Read a table, learn its rounds with the panel, and record them; the state is replaced when all went well."""
         is_first = not hasattr(self, "_panel")
         if is_first:
             check_mixture(self)

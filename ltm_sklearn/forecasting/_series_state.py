@@ -27,6 +27,16 @@ from ..losses import (
 
 kernel = compiled("_mixing", __package__)
 
+#: Names of the losses in the kernel, and of the attribute that is their parameter.
+KERNEL_LOSSES: dict[type, tuple[str, str]] = {
+    SquaredError: ("SQUARED", ""),
+    AbsoluteError: ("ABSOLUTE", ""),
+    AbsolutePercentageError: ("PERCENTAGE", ""),
+    Pinball: ("PINBALL", "quantile"),
+    Huber: ("HUBER", "delta"),
+    LogCosh: ("LOG_COSH", ""),
+}
+
 
 class Rounds(NamedTuple):
     """Rounds of one or several series states, state by state, each in the order of time."""
@@ -214,19 +224,11 @@ def _as_version(weights: AggregatorWeights, views: list[Floats]) -> Floats:
 
 def compiled_loss(losses: OutputLosses, outputs: NDArray[np.intp] | None) -> tuple[int, Floats] | None:
     """Return the kernel's code of a loss and its parameter, or one for each row; None if the kernel lacks the loss."""
-    codes: dict[type, tuple[str, Any]] = {
-        SquaredError: ("SQUARED", lambda loss: 0.0),
-        AbsoluteError: ("ABSOLUTE", lambda loss: 0.0),
-        AbsolutePercentageError: ("PERCENTAGE", lambda loss: 0.0),
-        Pinball: ("PINBALL", lambda loss: loss.quantile),
-        Huber: ("HUBER", lambda loss: loss.delta),
-        LogCosh: ("LOG_COSH", lambda loss: 0.0),
-    }
     types = {type(loss) for loss in losses.losses}
-    if kernel is None or len(types) > 1 or not types <= set(codes):
+    if kernel is None or len(types) > 1 or not types <= set(KERNEL_LOSSES):
         return None
-    name, parameter_of = codes[types.pop()]
-    parameters = np.array([float(parameter_of(loss)) for loss in losses.losses])
+    name, parameter = KERNEL_LOSSES[types.pop()]
+    parameters = np.array([float(getattr(loss, parameter)) if parameter else 0.0 for loss in losses.losses])
     return getattr(kernel, name), parameters[:1] if outputs is None else parameters[outputs]
 
 
