@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from ltm_sklearn.aggregation._round_losses import RoundLosses, weighted_mean
+from ltm_sklearn.aggregation._round_losses import RoundLosses, restrict_rows, weighted_mean
 from ltm_sklearn.aggregation._round_weighting import FollowOrBlend, SingleAlgorithm, new_weighting
 from ltm_sklearn.experts import FixedShare, LongTermMemory
 from ltm_sklearn.experts._long_term_memory import RATES
@@ -162,11 +162,15 @@ def test_update_rows_equals_rounds_of_one_row():
     for each in (together, separate):
         each.begin(4)
     whole = round_losses_of(predictions, targets, awake, weights)
-    played = together.update_rows(whole)
-    one_by_one = np.concatenate([separate.update_rows(whole.row(at)) for at in range(60)])
-    np.testing.assert_allclose(played, one_by_one, rtol=1e-9)
-    np.testing.assert_allclose(played.sum(axis=1), 1.0)
-    assert (played[~awake.T & awake.T.any(axis=1, keepdims=True)] == 0.0).all()
+    used = together.update_rows(whole)
+    for at in range(60):
+        row = whole.row(at)
+        in_use = restrict_rows(weights_in_use(separate), row.awake)
+        one_by_one = separate.update_rows(row)
+        np.testing.assert_allclose(used[[at]], one_by_one, rtol=1e-9)
+        np.testing.assert_allclose(one_by_one, in_use, rtol=1e-9)  # of the member that the arbiter follows
+    np.testing.assert_allclose(used.sum(axis=1), 1.0)
+    assert (used[~awake.T & awake.T.any(axis=1, keepdims=True)] == 0.0).all()
     np.testing.assert_allclose(weights_in_use(together), weights_in_use(separate), rtol=1e-9)
 
 

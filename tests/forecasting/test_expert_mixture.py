@@ -182,15 +182,6 @@ def test_weights_are_normalised_from_the_first_round():
     assert mixture.weights_.sum() == pytest.approx(1.0)
 
 
-def test_later_switches_cost_less():
-    y = np.zeros(3000)
-    first = np.arange(3000) // 500 % 2 == 0
-    X = np.column_stack([np.where(first, 0.0, 1.0), np.where(first, 1.0, 0.0)])
-    phases = fitted(X, y).run_record().loss.reshape(6, 500).sum(axis=1)
-    assert phases[2:].max() < 5.0
-    assert phases[-1] < phases[1]
-
-
 @pytest.mark.parametrize("X", [[[1.0], [2.0], [4.0]], [[1.0, 1.0], [2.0, 2.0], [4.0, 4.0]]], ids=["one", "ties"])
 @pytest.mark.parametrize("parameters", [{}, {"lag": 1}, {"block": 2}, {"algorithm": MLPoly()}])
 def test_one_expert_and_equal_experts(X, parameters):
@@ -307,18 +298,6 @@ def test_experts_join_and_leave_by_column_name():
     np.testing.assert_allclose(mixture.predict(table.assign(unknown=np.pi)[200:]), now)
     assert mixture.run_record().weights.shape == (251, 3)
     assert list(mixture.feature_names_in_) == ["model 2", "model 1", "model 0"]
-
-
-def test_late_expert_resembles_one_that_slept():
-    X, y = returning(200, n_experts=3, length=50)
-    late = X.copy()
-    late[:100, 2] = np.nan
-    slept = fitted(late, y)
-    came = ExpertMixture(record=1000).partial_fit(frame(X)[["model 0", "model 1"]][:100], y[:100])
-    came.partial_fit(frame(X)[100:], y[100:])
-    # not to the letter: the one that slept had its share of the prior from the start
-    np.testing.assert_allclose(issued(came)[110:], issued(slept)[110:], atol=0.5)
-    assert came.mixture_loss_ == pytest.approx(slept.mixture_loss_, rel=0.2)
 
 
 @pytest.mark.parametrize(
