@@ -223,3 +223,26 @@ def test_experts_sleep_join_and_leave():
 )
 def test_only_averaged_class_probabilities_are_blended(score, kind):
     assert type(new_weighting(LongTermMemory(), score)) is kind
+
+
+def test_arbiter_ignores_rows_in_which_all_experts_sleep():
+    class Arbiter:
+        def update(self, losses, awake):
+            self.losses, self.awake = losses, awake
+
+    predictions, targets = random_rows(3, 2)
+    awake = np.array([[True, False]] * 3)
+    weighting = FollowOrBlend(LongTermMemory())
+    weighting.begin(3)
+    weighting.arbiter = Arbiter()
+    member_weights, observed = weighting.member_weights(), round_losses_of(predictions, targets, awake)
+    weighting.update(observed, member_weights, predictions[0])
+    _, member_losses = observed.row(0).follow_and_blend_losses(member_weights)
+    np.testing.assert_allclose(weighting.arbiter.losses, member_losses[:, 0])
+    assert weighting.arbiter.awake.tolist() == [0.5, 0.5]
+
+
+def test_prior_is_that_of_the_algorithm():
+    weighting = FollowOrBlend(LongTermMemory(prior=[0.7, 0.2, 0.1]))
+    weighting.begin(3)
+    assert [weighting.prior_of(at) for at in range(3)] == pytest.approx([0.7, 0.2, 0.1])
