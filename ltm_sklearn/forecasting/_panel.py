@@ -104,19 +104,18 @@ class Panel:
 
     def learn(self, table: ForecastTable, with_weights: bool, n_jobs: int | None = None) -> IssuedForecasts:
         """Learn rows whose targets are known, in the order of time; returns what was issued for them."""
-        n_new = len(table.targets)
         n_more_series = int(table.series.max()) + 1 - len(self.n_rows)
         if n_more_series > 0:
             more = 0, n_more_series
             self.n_rows, self.n_waiting = np.pad(self.n_rows, more), np.pad(self.n_waiting, more)
             self.saved = np.pad(self.saved, more)
-        n_old = 0
-        if self._waiting is not None:
-            n_old = len(self._waiting.targets)
-            table = self._waiting.append(table)
-        in_order = bool((table.series[1:] >= table.series[:-1]).all())
-        order = None if in_order else np.argsort(table.series, kind="stable")
-        ordered = table if order is None else table.take(order)
+        n_old = 0 if self._waiting is None else len(self._waiting.targets)
+        table = table if self._waiting is None else self._waiting.append(table)
+        new: Any = slice(n_old, None)
+        ordered = table
+        if not (table.series[1:] >= table.series[:-1]).all():
+            order = np.argsort(table.series, kind="stable")
+            ordered, new = table.take(order), np.argsort(order)[n_old:]
         schedule = issue_schedule(ordered.series, self.n_rows - self.n_waiting, ordered.blocks, self.block, self.lag)
 
         def learn_states(rows: ForecastTable, further: Floats | None) -> IssuedForecasts:
@@ -136,11 +135,6 @@ class Panel:
             if len(state.weight_versions) > 1:
                 state.forget_versions(int(n_complete[series]))
 
-        new: Any = slice(n_old, None)
-        if order is not None:
-            new = np.empty(n_old + n_new, dtype=np.int64)
-            new[order] = np.arange(n_old + n_new)
-            new = new[n_old:]
         return IssuedForecasts(predictions[new], None if issued.weights is None else issued.weights[new])
 
     def _with_pool(
