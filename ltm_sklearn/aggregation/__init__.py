@@ -7,7 +7,6 @@ from ._aggregator import Member as Member
 from ._aggregator import Rows as Rows
 from ._bandit import BanditWeighting as BanditWeighting
 from ._bandit import SelectedRoundLosses as SelectedRoundLosses
-from ._bandit import new_bandit as new_bandit
 from ._round_weighting import FollowOrBlend as FollowOrBlend
 from ._round_weighting import RoundLosses as RoundLosses
 from ._round_weighting import SelectedExperts as SelectedExperts

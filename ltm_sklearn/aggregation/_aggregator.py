@@ -89,7 +89,7 @@ class Aggregator:
 
     Parameters
     ----------
-    algorithm : ExpertAlgorithm or None
+    algorithm : ExpertAlgorithm, str or None
         None: the three members, or ``LongTermMemory`` alone if losses are not to be made linear.
     linear : bool
         Whether the algorithm is charged the linear part of the loss.
@@ -97,7 +97,7 @@ class Aggregator:
         Sums to one.
     """
 
-    def __init__(self, algorithm: ExpertAlgorithm | None, linear: bool, prior: Floats) -> None:
+    def __init__(self, algorithm: ExpertAlgorithm | str | None, linear: bool, prior: Floats) -> None:
         self.mean: Floats | None = None  #: the weights of the plain mean
         self.arbiter: Member | None = None
         if algorithm is None and linear:
@@ -106,7 +106,7 @@ class Aggregator:
             self.arbiter = Member(SteadyMemory(), linear=True)
             self.arbiter.algorithm.weights(3)
         else:
-            own = LongTermMemory() if algorithm is None else clone(algorithm)
+            own = expert_algorithm(algorithm)
             self.members = [Member(own.set_params(prior=prior), linear)]
         for member in self.members:
             member.algorithm.weights(len(prior))

@@ -9,19 +9,13 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from .._typing import Floats, State
-from ..bandits import BanditAlgorithm, LongTermMemoryBandit, add_other_arms, draw_from
+from ..bandits import BanditAlgorithm, add_other_arms, draw_from
 from ._round_weighting import RoundLosses, SelectedExperts
 
 #: How far the usual loss moves at least towards that of a round.
 USUAL_FADING = 0.01
-
-
-def new_bandit(algorithm: BanditAlgorithm | None) -> BanditAlgorithm:
-    """A bandit algorithm before its first round; None: the default."""
-    return LongTermMemoryBandit() if algorithm is None else clone(algorithm)
 
 
 @dataclass(frozen=True)

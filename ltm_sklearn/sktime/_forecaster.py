@@ -38,8 +38,8 @@ class LongTermMemoryForecaster(_HeterogenousEnsembleForecaster):
     ----------
     forecasters : list of (str, forecaster) or of forecasters
         The experts. They stay as they are: copies of them are fitted.
-    algorithm : ExpertAlgorithm, optional
-        Any of :mod:`ltm_sklearn.experts`. None: the aggregator of three of :class:`~ltm_sklearn.ExpertMixture`.
+    algorithm : ExpertAlgorithm or str, optional
+        Any of :mod:`ltm_sklearn.experts`, or its name, such as "fixed_share". None: the aggregator of three of :class:`~ltm_sklearn.ExpertMixture`.
     loss : str, RegressionLoss or callable, default="squared"
         As of :class:`~ltm_sklearn.ExpertMixture`.
     n_jobs : int, optional
@@ -97,7 +97,7 @@ class LongTermMemoryForecaster(_HeterogenousEnsembleForecaster):
     def __init__(
         self,
         forecasters: Any,
-        algorithm: ExpertAlgorithm | None = None,
+        algorithm: ExpertAlgorithm | str | None = None,
         loss: Any = "squared",
         n_jobs: int | None = None,
     ) -> None:

@@ -1,4 +1,4 @@
-"""A Pipeline that learns from a stream."""
+"""A pipeline with ``partial_fit``."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from ._validation import is_frozen
 
 
 class IncrementalPipeline(Pipeline):
-    """scikit-learn's Pipeline with ``partial_fit``, to stream through scalers and the like.
+    """scikit-learn's ``Pipeline`` with ``partial_fit``, for example to scale a stream before a model.
 
-    Each step takes in the rows by its own ``partial_fit``, then transforms them for the next. A step without
-    ``partial_fit`` is fine if it needs no fitting, such as ``Normalizer`` or ``FunctionTransformer``; a
+    Each step learns the rows with its own ``partial_fit``, then transforms them for the next step. A step without
+    ``partial_fit`` is allowed if it needs no fitting, such as ``Normalizer`` or ``FunctionTransformer``. A
     ``FrozenEstimator`` is never trained.
 
     Parameters
     ----------
     steps : list of (str, estimator)
-        As of scikit-learn's ``Pipeline``.
+        The same as in ``sklearn.pipeline.Pipeline``.
     transform_input : list of str, optional
-        Metadata to transform like the rows, as there.
+        Metadata to transform like the rows, the same as in ``Pipeline``.
     memory : str or object, optional
-        Caches the steps of ``fit``, as there; ``partial_fit`` has no use for it.
+        Cache for the steps of ``fit``, the same as in ``Pipeline``; ``partial_fit`` does not use it.
     verbose : bool, default=False
-        As there.
+        Whether ``fit`` prints the time of each step.
 
     Examples
     --------
@@ -47,18 +47,18 @@ class IncrementalPipeline(Pipeline):
 
     @available_if(lambda self: hasattr(self._final_estimator, "partial_fit"))
     def partial_fit(self, X: Any, y: Any = None, **params: Any) -> Self:
-        """Take in rows.
+        """Train all steps on a batch.
 
-        If a step refuses them, the steps before it are as they were. The last step answers for itself: gradient
-        descent, say, may raise in the midst of a batch.
+        If a step raises an error, the steps before it are restored. The state of the last step is its own concern:
+        an error in the middle of a batch may leave it half trained.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
         y : array-like of shape (n_samples,), optional
         **params : dict
-            ``classes`` for the last step's ``partial_fit``. With metadata routing, the rest goes to the steps that ask
-            for it; without, to the last one.
+            ``classes`` for the last step's ``partial_fit``. With metadata routing, other metadata goes to the steps
+            that request it; without, to the last step.
 
         Returns
         -------
@@ -68,10 +68,12 @@ class IncrementalPipeline(Pipeline):
         steps = list(self._iter(with_final=False))
         for _, name, step in steps:
             if not hasattr(step, "partial_fit") and get_tags(step).requires_fit:
-                raise TypeError(f"step {name!r} ({type(step).__name__}) has no partial_fit: it cannot follow a stream")
+                raise TypeError(
+                    f"step {name!r} ({type(step).__name__}) has no partial_fit: it cannot learn from a stream"
+                )
         routed = self.routed(params)
         learners = [step for _, _, step in steps if hasattr(step, "partial_fit") and not is_frozen(step)]
-        before = [copy.deepcopy(step.__dict__) for step in learners]  # a later step may refuse the rows
+        before = [copy.deepcopy(step.__dict__) for step in learners]  # to restore them if a later step raises
         last, final = self.steps[-1]
         at = last
         try:
@@ -84,24 +86,31 @@ class IncrementalPipeline(Pipeline):
                 final.partial_fit(X, y, **routed[last])
         except BaseException as error:
             error.add_note(f"raised by step {at!r} of the pipeline")
-            for step, known in zip(learners, before, strict=True):
-                step.__dict__ = known
+            for step, state in zip(learners, before, strict=True):
+                step.__dict__ = state
             raise
         return self
 
     def routed(self, params: dict[str, Any]) -> dict[str, dict[str, Any]]:
-        """What the steps' ``partial_fit`` takes beside the rows, by name."""
+        """Return the keyword arguments of the steps' ``partial_fit``, by name of the step."""
         last = self.steps[-1][0]
         if not _routing_enabled():
             return {last: params}
-        classes = {name: value for name, value in params.items() if name == "classes"}  # no metadata, but targets
+        classes = {
+            name: value for name, value in params.items() if name == "classes"
+        }  # part of the targets, not metadata
         metadata = {name: value for name, value in params.items() if name != "classes"}
         routing = process_routing(self, "partial_fit", **metadata)
         routed = {name: routing[name]["partial_fit"] for name, step in self.steps if hasattr(step, "partial_fit")}
         return {**routed, last: {**routed[last], **classes}}
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Metadata routing: as a Pipeline's, and from ``partial_fit`` to that of the steps."""
+        """Get the metadata routing of a ``Pipeline``, extended by ``partial_fit`` of the steps.
+
+        Returns
+        -------
+        MetadataRouter
+        """
         router = super().get_metadata_routing()
         for name, route in router:
             if hasattr(self.named_steps[name], "partial_fit"):

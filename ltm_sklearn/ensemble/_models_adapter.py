@@ -1,4 +1,4 @@
-"""scikit-learn's models as the engine sees them."""
+"""scikit-learn estimators behind the interface that the engine uses."""
 
 from __future__ import annotations
 
@@ -11,26 +11,29 @@ from sklearn.utils import _safe_indexing
 
 from .._frames import as_numbers, last_rows, stacked
 from .._typing import Floats
-from ._window import SlidingWindow
+from ._sliding_window import SlidingWindow
 
-_PLAIN = (type(None), bool, int, float, str)
+_IMMUTABLE = (type(None), bool, int, float, str)
 
 
 @dataclass(frozen=True)
-class SklearnModels:
-    """Predicts with, trains, copies and makes scikit-learn estimators."""
+class SklearnModelsAdapter:
+    """Adapter that predicts with, trains, copies and creates scikit-learn estimators."""
 
-    estimators: dict[str, Any]  #: by name; untrained, or frozen
-    classes: Any  #: None for regressors
-    params: dict[str, Any]  #: by name: what its training takes beside the rows
+    estimators: dict[str, Any]  #: untrained or frozen estimators by name
+    classes: Any  #: sorted class labels; None for regressors
+    params: dict[str, Any]  #: keyword arguments of each estimator's training, by its name
 
     def fresh(self, source: str) -> Any:
-        """An untrained copy; one that only knows ``fit`` gets a sliding window."""
-        model = _untrained_copy(self.estimators[source])
+        """Return an untrained copy of an estimator; one without ``partial_fit`` is put in a sliding window."""
+        estimator = self.estimators[source]
+        # All restarted learners are created anew at each snapshot: no deep copy where a shallow one is as good.
+        shallow = all(isinstance(value, _IMMUTABLE) for value in vars(estimator).values())
+        model = copy.copy(estimator) if shallow else copy.deepcopy(estimator)
         return model if hasattr(model, "partial_fit") else SlidingWindow(model)
 
     def copy(self, model: Any) -> Any:
-        """A copy to keep, which will not be trained."""
+        """Return a copy of a model for a snapshot, which is never trained."""
         return model.without_rows() if holds_rows(model) else copy.deepcopy(model)
 
     last_rows = staticmethod(last_rows)
@@ -38,14 +41,10 @@ class SklearnModels:
     concatenated = staticmethod(stacked)
 
     def predict(self, model: Any, X: Any) -> Floats:
-        """Probabilities in the order of ``classes``, or one column of numbers."""
-        return self._numbers(model, X) if self.classes is None else self._probabilities(model, X)
-
-    def _numbers(self, model: Any, X: Any) -> Floats:
-        numbers = as_numbers(model.predict(X))
-        return numbers[:, np.newaxis] if numbers.ndim == 1 else numbers
-
-    def _probabilities(self, model: Any, X: Any) -> Floats:
+        """Return class probabilities in the order of ``classes``, or one column of numbers."""
+        if self.classes is None:
+            numbers = as_numbers(model.predict(X))
+            return numbers[:, np.newaxis] if numbers.ndim == 1 else numbers
         predict_proba = getattr(model, "predict_proba", None)
         if predict_proba is None:
             labels = np.asarray(model.predict(X))
@@ -53,14 +52,14 @@ class SklearnModels:
             return self._aligned(known, (labels[:, np.newaxis] == known).astype(np.float64))
         probabilities = as_numbers(predict_proba(X))
         known = np.asarray(model.classes_)
-        if known.tolist() != self.classes.tolist():  # quicker than comparing arrays, if there are few
+        if known.tolist() != self.classes.tolist():  # for few classes faster than comparing arrays
             if probabilities.shape[1:] != known.shape:
                 raise ValueError(f"its probabilities have shape {probabilities.shape} for {len(known)} classes")
             probabilities = self._aligned(known, probabilities)
         return probabilities
 
     def _aligned(self, known: Any, probabilities: Floats) -> Floats:
-        """Columns put where the ensemble has their classes; those of classes that it has not are left out."""
+        """Move columns to the places of their classes in the ensemble; drop those of other classes."""
         at = np.minimum(np.searchsorted(self.classes, known), len(self.classes) - 1)
         shared = self.classes[at] == known
         aligned = np.zeros((len(probabilities), len(self.classes)))
@@ -68,7 +67,7 @@ class SklearnModels:
         return aligned
 
     def learn(self, source: str, model: Any, X: Any, y: Any, first: bool) -> Any:
-        """``partial_fit``, with the classes on the first call."""
+        """Call ``partial_fit``, with the classes on the first call, and return the model."""
         params = dict(self.params.get(source, {}))
         if first and self.classes is not None:
             params["classes"] = self.classes
@@ -78,21 +77,18 @@ class SklearnModels:
         return learned
 
     def salvaged(self, source: str, model: Any) -> Any:
-        """A sliding window that cannot be fitted yet keeps its rows; any other model may be neither here nor there."""
+        """Return what replaces an untrained model after an error in its training.
+
+        A sliding window keeps the rows that it has gathered. Any other model may be half trained and is created anew.
+        """
         return model if holds_rows(model) else self.fresh(source)
 
 
-def _untrained_copy(estimator: Any) -> Any:
-    """Not deep where there is nothing deep: all young learners begin afresh at each snapshot."""
-    plain = all(isinstance(value, _PLAIN) for value in vars(estimator).values())
-    return copy.copy(estimator) if plain else copy.deepcopy(estimator)
-
-
 def holds_rows(model: Any) -> bool:
-    """Whether it is a sliding window, or stands for one that is elsewhere."""
+    """Return whether a model is a sliding window, or a handle to one on a worker."""
     return hasattr(model, "without_rows")
 
 
 def training_method(estimator: Any) -> str:
-    """The method by which an expert is trained in the end."""
+    """Return the name of the method that trains an expert."""
     return "partial_fit" if hasattr(estimator, "partial_fit") else "fit"

@@ -1,4 +1,4 @@
-"""Who gets which metadata."""
+"""Metadata routing: which expert gets ``sample_weight`` and other metadata."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from sklearn.utils.metadata_routing import (
 from .._river_compat import takes_weights
 from .._typing import Floats
 from ._from_river import FromRiver
-from ._pipeline import IncrementalPipeline
-from ._skin import training_method
+from ._incremental_pipeline import IncrementalPipeline
+from ._models_adapter import training_method
+from ._sliding_window import SlidingWindow
 from ._validation import is_frozen
-from ._window import SlidingWindow
 
 
 def router(owner: Any, pool: list[tuple[str, Any]]) -> MetadataRouter:
-    """``sample_weight`` is used by the owner, and handed on to the experts that ask for it."""
+    """Return a router: the owner uses ``sample_weight`` and passes it to the experts that request it."""
     routes = MetadataRouter(owner=owner).add_self_request(owner)
     for name, estimator in pool:
         callee = training_method(estimator)
@@ -36,7 +36,7 @@ def router(owner: Any, pool: list[tuple[str, Any]]) -> MetadataRouter:
 def routed(
     owner: Any, pool: list[tuple[str, Any]], method: str, weights: Floats | None, params: dict[str, Any]
 ) -> dict[str, Any]:
-    """What the training of each expert of the pool takes beside the rows, by name."""
+    """Return the keyword arguments of the training of each expert in the pool, by its name."""
     given = params if weights is None else {**params, "sample_weight": weights}
     pool = [(name, estimator) for name, estimator in pool if not is_frozen(estimator)]
     if _routing_enabled():
@@ -46,11 +46,11 @@ def routed(
             refused = sorted(set(by_name[name]) - {"sample_weight"})
             if refused and not hasattr(estimator, "partial_fit"):
                 raise ValueError(
-                    f"expert {name!r} ({type(estimator).__name__}) has no partial_fit: of metadata it can only be "
-                    f"given sample_weight, not {refused}"
+                    f"expert {name!r} ({type(estimator).__name__}) has no partial_fit: the only metadata it takes is "
+                    f"sample_weight, not {refused}"
                 )
             if isinstance(estimator, IncrementalPipeline):
-                estimator.routed(by_name[name])  # complains if a step has not said whether it wants something
+                estimator.routed(by_name[name])  # raises if a step has set no request for the metadata
         return by_name
     _raise_for_params(params, owner, method)
     for name, estimator in pool:
@@ -60,8 +60,10 @@ def routed(
 
 
 def takes_sample_weight(estimator: Any) -> bool:
-    """Whether an expert's training takes ``sample_weight``; an incremental pipeline hands it to its last step,
-    and one that takes anything to the estimator that it holds."""
+    """Return whether the training of an expert takes ``sample_weight``.
+
+    A pipeline passes it to its last step; a wrapper with ``**kwargs`` passes it to its ``estimator``.
+    """
     if isinstance(estimator, IncrementalPipeline):
         return takes_sample_weight(estimator.steps[-1][1])
     if isinstance(estimator, SlidingWindow):
@@ -69,7 +71,7 @@ def takes_sample_weight(estimator: Any) -> bool:
     if isinstance(estimator, FromRiver):
         return takes_weights(estimator.model)
     parameters = signature(getattr(estimator, training_method(estimator))).parameters
-    hands_on = any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters.values())
-    if hands_on and "sample_weight" not in parameters and hasattr(estimator, "estimator"):
+    passes_on = any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters.values())
+    if passes_on and "sample_weight" not in parameters and hasattr(estimator, "estimator"):
         return takes_sample_weight(estimator.estimator)
     return "sample_weight" in parameters

@@ -1,4 +1,4 @@
-"""Estimators that only know ``fit``, on a stream."""
+"""Estimators without ``partial_fit``, refitted on the most recent rows."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ from ._validation import check_labels, check_numbers, check_rows, class_indices,
 
 
 class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
-    """Gives ``partial_fit`` to an estimator that only has ``fit``: it is fitted anew on the latest rows.
+    """Estimator with ``partial_fit`` made of one that only has ``fit``: it is refitted on the most recent rows.
 
     Parameters
     ----------
     estimator : estimator
         A classifier or regressor.
     window : int, default=1000
-        How many of the latest rows it is fitted on.
+        Number of recent rows on which the estimator is fitted.
     refit : float, default=0.1
-        Fit again when so many rows have come, as a share of those held: with a full window of 1,000 rows every 100
-        rows, and more often while the window fills. 0: with every call.
+        Refit when this share of the rows in the window is new: every 100 rows for a full window of 1,000 rows, and
+        more often while the window fills. 0: refit in every call.
 
     Attributes
     ----------
     estimator_ : estimator
-        As fitted last.
+        The estimator of the last refit.
     classes_ : ndarray of shape (n_classes,)
-        Of a classifier: all classes, also those not in the window.
+        All classes, including those not in the window; classifiers only.
 
     Examples
     --------
@@ -53,8 +53,8 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
     60
     """
 
-    _held: list[Any]  #: the latest rows, their targets and weights
-    _new_rows: int  #: since it was fitted last
+    _held: list[Any]  #: the rows in the window, their targets and weights
+    _new_rows: int  #: rows since the last refit
 
     def __init__(self, estimator: Any, *, window: int = 1000, refit: float = 0.1) -> None:
         self.estimator = estimator
@@ -62,7 +62,18 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
         self.refit = refit
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Forget everything and fit on the last ``window`` rows of ``X``."""
+        """Reset, and fit on the last ``window`` rows of ``X``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        self
+        """
         with unchanged_on_error(self):
             for name in ("estimator_", "classes_", "n_features_in_", "_held", "_new_rows", "_weighted"):
                 self.__dict__.pop(name, None)
@@ -70,14 +81,14 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
             return self.partial_fit(X, y, classes, sample_weight)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Take in rows, and fit again if enough of them are new.
+        """Add rows to the window, and refit if enough of them are new.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         classes : array-like of shape (n_classes,), optional
-            Of a classifier: all classes; needed on the first call.
+            All classes; classifiers need it on the first call.
         sample_weight : array-like of shape (n_samples,), optional
 
         Returns
@@ -91,16 +102,16 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
             try:
                 self.estimator_ = self._fitted_on(self._held)
             except Exception:
-                if before.get("_new_rows") == 0:  # it was fitted on all that it had
+                if before.get("_new_rows") == 0:  # the last refit had used all rows in the window
                     self.__dict__ = before
                 else:
-                    self._give_up_rows()
+                    self._discard_rows()
                 raise
             self._new_rows = 0
         return self
 
     def _hold(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:
-        """Take in rows, and let the oldest go."""
+        """Add rows to the window, and remove the oldest."""
         check_count("window", self.window)
         check_number("refit", self.refit, 0.0, 1.0)
         X = check_rows(self, X, reset=not hasattr(self, "n_features_in_"))
@@ -122,14 +133,14 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
         self._weighted = weights is not None or getattr(self, "_weighted", False)
         self._new_rows = getattr(self, "_new_rows", 0) + len(y)
 
-    def _give_up_rows(self) -> None:
-        """Drop those that the estimator could not be fitted on, lest one bad row stops it while it is in the window.
+    def _discard_rows(self) -> None:
+        """Remove the rows on which a refit failed: one bad row would make all refits fail while it is in the window.
 
-        It may have come some calls ago, so that it is not known which one it is.
+        Which row is bad is unknown: it may have come some calls ago.
         """
         n_rows = len(self._held[1])
         if not hasattr(self, "estimator_"):
-            n_good = n_rows if n_rows < self.window else 0  # there may yet be too few
+            n_good = n_rows if n_rows < self.window else 0  # perhaps only more rows are needed
         else:
             n_good = max(n_rows - self._new_rows, 0)
             self._new_rows = 0
@@ -142,15 +153,15 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
         from sklearn.dummy import DummyClassifier  # here, as it is slow to import
 
         X, y, weights = held
-        # Of one class there is nothing to learn, and many classifiers refuse to.
+        # Many classifiers refuse targets of one class.
         one_class = is_classifier(self) and (y == y[0]).all()
         estimator = DummyClassifier(strategy="most_frequent") if one_class else clone(self.estimator)
-        with self._its_errors("fitted on"):
+        with self._noted_errors("fitted on"):
             return estimator.fit(X, y, **({"sample_weight": weights} if self._weighted else {}))
 
     @contextmanager
-    def _its_errors(self, what: str) -> Iterator[None]:
-        """Errors of the estimator say that they are."""
+    def _noted_errors(self, what: str) -> Iterator[None]:
+        """Add to an error that the wrapped estimator raised it."""
         try:
             yield
         except Exception as error:
@@ -158,25 +169,43 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
             raise
 
     def predict(self, X: Any) -> Any:
-        """Predictions of the estimator as fitted last."""
+        """Predict with the estimator of the last refit.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
         check_is_fitted(self, "estimator_")
         X = check_rows(self, X, reset=False)
-        with self._its_errors("given"):
+        with self._noted_errors("given"):
             return self.estimator_.predict(X)
 
     @available_if(lambda self: hasattr(self.estimator, "predict_proba"))
     def predict_proba(self, X: Any) -> Floats:
-        """Class probabilities, in the order of ``classes_``; 0 for classes that are not in the window."""
+        """Predict class probabilities in the order of ``classes_``; 0 for classes that are not in the window.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
         check_is_fitted(self, "estimator_")
         X = check_rows(self, X, reset=False)
         probabilities = np.zeros((_num_samples(X), len(self.classes_)))
-        with self._its_errors("given"):
-            said = self.estimator_.predict_proba(X)
-        probabilities[:, np.searchsorted(self.classes_, self.estimator_.classes_)] = said
+        with self._noted_errors("given"):
+            in_window = self.estimator_.predict_proba(X)
+        probabilities[:, np.searchsorted(self.classes_, self.estimator_.classes_)] = in_window
         return probabilities
 
     def without_rows(self) -> Self:
-        """A copy that can predict but holds no rows, for keeping. Fitting replaces ``estimator_``, so it is shared."""
+        """Return a copy without the rows, which can predict; ``estimator_`` is shared, since a refit replaces it."""
         light = copy.copy(self)
         light.__dict__.pop("_held", None)
         return light
@@ -195,7 +224,7 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
         return tags
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy of a classifier, R² of a regressor."""
+        """Return the accuracy of a classifier or the R² of a regressor."""
         from sklearn.metrics import accuracy_score, r2_score
 
         metric = accuracy_score if is_classifier(self) else r2_score
