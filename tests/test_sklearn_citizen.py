@@ -84,7 +84,7 @@ def assert_same(one, other, X=X):
 # Parameters -------------------------------------------------------------------------------------------------------
 
 BAD_PARAMETERS = {
-    "algorithm-name": ({"algorithm": "hedge"}, "algorithm='hedge'"),
+    "algorithm-name": ({"algorithm": "hedges"}, "algorithm='hedges' .* fixed_share, hedge, long_term_memory"),
     "algorithm-class": ({"algorithm": Hedge}, "algorithm="),
     "algorithm-parameter": ({"algorithm": FixedShare(switching=2.0)}, "switching=2.0"),
     "loss": ({"loss": "hinge"}, "loss='hinge'"),

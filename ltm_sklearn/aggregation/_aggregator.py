@@ -6,11 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from .._numerics import restrict
 from .._typing import Floats
-from ..experts import ExpertAlgorithm, LongTermMemory, MLPoly, SteadyMemory
+from ..experts import ExpertAlgorithm, LongTermMemory, MLPoly, SteadyMemory, expert_algorithm
 from ..losses import LossRange, OutputLosses, apart, within_floats
 
 

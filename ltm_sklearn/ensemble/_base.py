@@ -18,7 +18,7 @@ from sklearn.utils.validation import (
     check_is_fitted,
 )
 
-from .._param_checks import check_weights
+from .._param_checks import check_jobs, check_weights
 from .._sklearn_compat import CallbackSupportMixin, announced, with_callbacks
 from .._typing import Floats
 from ..bandits import BanditAlgorithm
@@ -195,7 +195,8 @@ class BaseLongTermMemory(
         issued: Issued | None = None,
     ) -> list[FailureReport]:
         """Run a round, with predictions that were issued before or with those of now."""
-        self._engine.callback.verbose = self.verbose  # which may be set in mid-run, as n_jobs
+        check_jobs(self.n_jobs)  # n_jobs and verbose may be set in mid-run
+        self._engine.callback.verbose = self.verbose
         with self._without_repeated_checks(X):
             return self._engine.learn(read_only(X), read_only(y), targets, weights, adapter, self.n_jobs, issued)
 
@@ -215,6 +216,7 @@ class BaseLongTermMemory(
 
     def _query_experts(self, X: Any, held: int = 0) -> Issued:
         """Predict checked rows; ``held`` counts, from 1, predictions whose targets come later."""
+        check_jobs(self.n_jobs)
         with self._without_repeated_checks(X):
             issued = self._engine.issue(read_only(X), _num_samples(X), self._adapter({}), self.n_jobs, held)
         issued.check()

@@ -9,10 +9,8 @@ from typing import Any, Self
 from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.metaestimators import _BaseComposition
 
-from .._param_checks import check_jobs
 from .._sklearn_compat import VisualBlock
 from ..engine import Snapshots
-from ..recording import check_verbose
 from ._from_river import as_sklearn_model
 from ._metadata_routing import router
 
@@ -80,10 +78,6 @@ class NamedEstimators(_BaseComposition):
         -------
         self
         """
-        if "n_jobs" in params:  # these two take effect in a run that is under way
-            check_jobs(params["n_jobs"])
-        if "verbose" in params:
-            check_verbose(params["verbose"])
         if isinstance(self.memory, str) and any(name.startswith("memory__") for name in params):
             self.memory = Snapshots()  # "auto" stands for it, and it has parameters that can be set
         if "estimators" in params:

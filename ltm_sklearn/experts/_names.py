@@ -25,7 +25,9 @@ Algorithm = TypeVar("Algorithm")
 
 def named(*classes: type[Algorithm]) -> dict[str, type[Algorithm]]:
     """Return the classes by their names in snake case: ``MLPoly`` is "ml_poly"."""
-    return {re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", each.__name__).lower(): each for each in classes}
+    return {
+        re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", each.__name__).lower(): each for each in classes
+    }
 
 
 EXPERT_ALGORITHMS = named(

@@ -26,7 +26,8 @@ class LongTermMemoryEnsemble(BaseEstimator):
     n_estimators : int
         The number of forecasters.
     algorithm : ExpertAlgorithm or str, optional
-        Any of :mod:`ltm_sklearn.experts`, or its name, such as "fixed_share". None: the aggregator of three of :class:`~ltm_sklearn.ExpertMixture`.
+        Any of :mod:`ltm_sklearn.experts`, or its name, such as "fixed_share". None: the aggregator of three
+        algorithms of :class:`~ltm_sklearn.ExpertMixture`.
     loss : str, RegressionLoss or callable, default="squared"
         As of :class:`~ltm_sklearn.ExpertMixture`.
 
@@ -53,7 +54,9 @@ class LongTermMemoryEnsemble(BaseEstimator):
     array([0., 1.])
     """
 
-    def __init__(self, n_estimators: int, algorithm: ExpertAlgorithm | str | None = None, loss: Any = "squared") -> None:
+    def __init__(
+        self, n_estimators: int, algorithm: ExpertAlgorithm | str | None = None, loss: Any = "squared"
+    ) -> None:
         self.n_estimators = n_estimators
         self.algorithm = algorithm
         self.loss = loss

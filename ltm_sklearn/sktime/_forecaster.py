@@ -39,7 +39,8 @@ class LongTermMemoryForecaster(_HeterogenousEnsembleForecaster):
     forecasters : list of (str, forecaster) or of forecasters
         The experts. They stay as they are: copies of them are fitted.
     algorithm : ExpertAlgorithm or str, optional
-        Any of :mod:`ltm_sklearn.experts`, or its name, such as "fixed_share". None: the aggregator of three of :class:`~ltm_sklearn.ExpertMixture`.
+        Any of :mod:`ltm_sklearn.experts`, or its name, such as "fixed_share". None: the aggregator of three
+        algorithms of :class:`~ltm_sklearn.ExpertMixture`.
     loss : str, RegressionLoss or callable, default="squared"
         As of :class:`~ltm_sklearn.ExpertMixture`.
     n_jobs : int, optional

@@ -1,4 +1,4 @@
-"""What was said of the rows that were predicted last, so that nobody is asked twice when they are learned."""
+"""Predictions of the last rows, so that experts are not queried again when the rows are learned."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from typing import Any
 import numpy as np
 
 from ..engine import Expert, Issued
-from ._rows import Rows
+from ._row_batch import RowBatch
 
 
 @dataclass(frozen=True)
-class Answered:
-    """Rows, and what was issued for them in a round."""
+class CachedPredictions:
+    """Rows, and the predictions that were issued for them in a round."""
 
     round: int
-    rows: Rows
+    rows: RowBatch
     issued: Issued
 
-    def speaks_of(self, X: Rows, round: int) -> bool:
-        """Whether these are the same rows, in the same round: then the experts are who they were."""
+    def match(self, X: RowBatch, round: int) -> bool:
+        """Return whether these are predictions of the same rows in the same round, and so of the same experts."""
         return round == self.round and len(X) == len(self.rows) and all(map(_same, X, self.rows))
 
     def recalled(self, experts: list[Expert], n_outputs: int) -> Issued:
-        """What was issued, for the classes that there are now."""
+        """Return the predictions for the classes known now."""
         issued = self.issued.recalled(np.arange(len(self.rows)), experts, n_outputs)
         return replace(issued, errors=self.issued.errors, reports=self.issued.reports)
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Whether two rows, or two values in them, are of one type and equal: 1, 1.0 and True are not the same."""
+    """Return whether two rows or values are equal and of one type: 1, 1.0 and True differ."""
     if one is other:
         return True
     if type(one) is not type(other):
@@ -39,5 +39,5 @@ def _same(one: Any, other: Any) -> bool:
         return one.keys() == other.keys() and all(_same(value, other[key]) for key, value in one.items())
     try:
         return bool(one == other)
-    except (TypeError, ValueError):  # an array, say, which compares item by item
+    except (TypeError, ValueError):  # an array, for example, which compares item by item
         return False

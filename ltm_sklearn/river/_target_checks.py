@@ -1,4 +1,4 @@
-"""What may be a label, and what a target."""
+"""Checks of labels and targets."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from .._river_compat import last_step
 
 
 def check_labels(y: Iterable[Any], models: Iterable[Any]) -> None:
-    """Raise a ValueError that names a label that is missing or cannot be one, or that a model cannot learn."""
+    """Raise a ValueError that names a label that is missing, not hashable, or more than a binary model can learn."""
     binary = next((model for model in models if not model._multiclass), None)
     for label in y:
         try:
             hash(label)
-        except TypeError:  # not told by its type: a tuple may hold a list
+        except TypeError:  # its type does not tell: a tuple may hold a list
             raise ValueError(f"the label is {label!r}, which is not hashable") from None
         if not is_known(label):
             raise ValueError(f"the label is {label!r}")
         if binary is not None and label not in (False, True):
             raise ValueError(
-                f"the label is {label!r}, and {type(last_step(binary)).__name__} only knows False and True: put it "
-                "into river.multiclass.OneVsRestClassifier"
+                f"the label is {label!r}, but {type(last_step(binary)).__name__} only learns False and True. Wrap it "
+                "in river.multiclass.OneVsRestClassifier."
             )
 
 
 def check_numbers(y: Iterable[Any]) -> None:
-    """Raise a ValueError that names a target that is no finite number."""
+    """Raise a ValueError that names a target that is not a finite number."""
     for target in y:
         if not is_number(target):
             raise ValueError(f"the target is {target!r}")

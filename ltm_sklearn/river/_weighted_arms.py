@@ -1,4 +1,4 @@
-"""What the bandit policies of River share: arms that come and go, and rewards on any scale."""
+"""The base of the bandit policies: arms with weights that come and go, and rewards on any scale."""
 
 from __future__ import annotations
 
@@ -16,36 +16,36 @@ from .._param_checks import check_hashable, named_value_errors
 from .._typing import Floats
 from ..losses import SeenRange, bounded
 
-#: So many pulls wait for their rewards; beyond that the oldest are given up.
-MOST_WAITING = 1000
-#: After so many rewards their range is that without the largest and the smallest, lest a first outlier decides it.
+#: Number of pulls that may wait for their rewards; beyond it the oldest are discarded.
+MAX_WAITING = 1000
+#: After so many rewards their range is set without the largest and the smallest, so that no early outlier decides it.
 N_FIRST = 10
 
 
-class AggregatorWeights:
-    """The reward object of one arm, as River's model selection looks at it.
+class ArmReward:
+    """Reward object of an arm whose ``get()`` is the weight of the arm.
 
-    That predicts with the arm whose ``get()`` is the largest: here its weight now, so that the policy decides, and a
-    large error is not taken for a good one. All else is River's own object, ``own``.
+    River's bandit models predict with the arm whose ``get()`` is largest. With River's own object, which is kept as
+    ``own``, they would take a large error for a good reward.
     """
 
-    def __init__(self, policy: PolicyByWeight, arm: Any, own: Any) -> None:
+    def __init__(self, policy: WeightedArmsPolicy, arm: Any, own: Any) -> None:
         self.policy, self.arm, self.own = policy, arm, own
 
     def get(self) -> float:
-        """How much the policy thinks of the arm."""
+        """Return the weight of the arm, or its mean reward before anything was learned."""
         return self.policy._standings()[self.arm]
 
     def update(self, *reward_args: Any, **reward_kwargs: Any) -> None:
-        """Tell River's object the reward."""
+        """Update River's reward object."""
         self.own.update(*reward_args, **reward_kwargs)
 
     def __repr__(self) -> str:
         return str(self.own)
 
 
-class PolicyByWeight(bandit.base.Policy):
-    """A policy that weighs the arms; a subclass says how."""
+class WeightedArmsPolicy(bandit.base.Policy):
+    """Base class of policies with a weight for each arm."""
 
     _rewards: dict[Any, Any]  # type: ignore[assignment]
 
@@ -53,54 +53,52 @@ class PolicyByWeight(bandit.base.Policy):
         super().__init__(reward_obj=reward_obj, reward_scaler=reward_scaler, burn_in=burn_in)
         if reward_scaler is not None and self._has_metric:
             raise ValueError("a metric's reward cannot be scaled: reward_scaler must be None, or reward_obj no metric")
-        self._rewards = {}  #: of every arm that was offered or rewarded
-        self._arms: list[Any] = []  #: in the order of the weights
-        self._seen = SeenRange()  #: of minus the rewards of late
-        self._first: list[float] = []  #: minus the first rewards, while there are few
-        self._waiting: deque[tuple[Any, Any]] = deque(maxlen=MOST_WAITING)  #: arms pulled, each with its draw
-        self._means: dict[Any, stats.Mean] = {}  #: of rewards until the first one that teaches something
-        self._taught = False
-        self._known_standings: dict[Any, float] | None = None  #: None: to be found anew
-
-    # What a policy defines ---------------------------------------------------------------------------------------
+        self._rewards = {}  #: reward objects of all arms that were offered or rewarded
+        self._arms: list[Any] = []  #: arms in the order of the weights
+        self._seen = SeenRange()  #: range of minus the recent rewards
+        self._first: list[float] = []  #: minus the first rewards, while there are fewer than N_FIRST
+        self._waiting: deque[tuple[Any, Any]] = deque(maxlen=MAX_WAITING)  #: pulled arms and their draws
+        self._means: dict[Any, stats.Mean] = {}  #: mean rewards until the first that is learned
+        self._has_learned = False
+        self._cached_standings: dict[Any, float] | None = None  #: None: to be computed
 
     @abstractmethod
-    def _meet(self) -> None:
-        """Make room for an arm that was not there before, and will be the last of the arms."""
+    def _add_arm(self) -> None:
+        """Add a weight for a new arm, behind those of the others."""
 
     @abstractmethod
     def _drawn(self, arms: list[Any]) -> tuple[Any, Any]:
-        """One of these arms, all of which are known, and what must be kept of the draw until its reward comes."""
+        """Draw one of these known arms; return it, and what learning its reward will need."""
 
     @abstractmethod
     def _learn(self, arm: Any, drawn: Any, gain: float) -> None:
-        """Take in how far up the range of rewards that of a pull was, in [0, 1], or raise and change nothing."""
+        """Learn the reward of a pull, scaled to [0, 1], or raise an error and change nothing."""
 
     @abstractmethod
     def _weights_now(self) -> Floats:
-        """The weights of all arms."""
+        """Return the weights of all arms."""
 
-    # What River asks for -----------------------------------------------------------------------------------------
+    # River's interface -------------------------------------------------------------------------------------------
 
     def _pull(self, arm_ids: Any) -> Any:
         arms = list(arm_ids)
         if not arms:
             raise ValueError("there are no arms to pull")
         _check_arms(arms)
-        with named_value_errors("arms"):  # some do not even compare
+        with named_value_errors("arms"):  # some arms cannot be compared
             new = dict.fromkeys(arm for arm in arms if arm not in self._arms)
         for arm in new:
-            self._meet()
+            self._add_arm()
             self._arms.append(arm)
-            self._show(arm)
+            self._register(arm)
         arm, drawn = self._drawn(arms)
         self._waiting.append((arm, drawn))
         return arm
 
     def update(self, arm_id: Any, *reward_args: Any, **reward_kwargs: Any) -> None:
-        """Take in the reward of the last pull of an arm that waits for one.
+        """Learn the reward of the last pull of an arm that has none yet.
 
-        That of an arm which was not drawn, as in the burn-in, changes no weights.
+        The reward of an arm that was not drawn, as in the burn-in, changes no weights.
         """
         _check_arms([arm_id])
         with named_value_errors("the reward"):
@@ -110,20 +108,21 @@ class PolicyByWeight(bandit.base.Policy):
         seen = _without_ends(first) if len(first) == N_FIRST else None
         seen = seen or self._seen.widened(losses)
         at = self._pull_of(arm_id)
-        teaches = at is not None and seen.high > seen.low
-        if at is not None and teaches:  # first, since an algorithm may refuse
+        informative = at is not None and seen.high > seen.low
+        if at is not None and informative:  # first, since the algorithm may raise an error
             self._learn(arm_id, self._waiting[at][1], 1.0 - float(seen.rescaled(losses)[0]))
         if at is not None:
             del self._waiting[at]
-        self._show(arm_id)
+        self._register(arm_id)
         super().update(arm_id, *reward_args, **reward_kwargs)
-        self._seen, self._first, self._taught, self._known_standings = seen, first, self._taught or teaches, None
-        if not self._taught:
+        self._seen, self._first, self._cached_standings = seen, first, None
+        self._has_learned |= informative
+        if not self._has_learned:
             self._means.setdefault(arm_id, stats.Mean()).update(-float(losses[0]))
 
     @property
     def ranking(self) -> list[Any]:
-        """The arms, those of the largest weights first; before anything was learned, of the largest rewards."""
+        """The arms by decreasing weight; before anything was learned, by decreasing mean reward."""
         standings = self._standings()
         return sorted(standings, key=standings.__getitem__, reverse=True)
 
@@ -134,8 +133,6 @@ class PolicyByWeight(bandit.base.Policy):
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
         yield {"seed": 0}
 
-    # Inside ------------------------------------------------------------------------------------------------------
-
     @property
     def _has_metric(self) -> bool:
         given: Any = self.reward_obj
@@ -143,41 +140,41 @@ class PolicyByWeight(bandit.base.Policy):
             given = given.obj
         return isinstance(given, metrics.base.Metric)
 
-    def _show(self, arm: Any) -> None:
-        """Let River know of an arm."""
+    def _register(self, arm: Any) -> None:
+        """Give an arm a reward object, by which River knows it."""
         if arm not in self._rewards:
-            self._rewards[arm] = AggregatorWeights(self, arm, self.reward_obj.clone())
-            self._known_standings = None
+            self._rewards[arm] = ArmReward(self, arm, self.reward_obj.clone())
+            self._cached_standings = None
 
     def _standings(self) -> dict[Any, float]:
-        """What is thought of each arm: its weight, and before anything was learned its mean reward."""
-        if self._known_standings is None:
-            if self._taught:
+        """Return the weight of each arm, or its mean reward before anything was learned."""
+        if self._cached_standings is None:
+            if self._has_learned:
                 weights = self._weights()
-                self._known_standings = {arm: weights.get(arm, 0.0) for arm in self._rewards}
+                self._cached_standings = {arm: weights.get(arm, 0.0) for arm in self._rewards}
             else:
                 means = {arm: mean.get() for arm, mean in self._means.items()}
-                self._known_standings = {arm: means.get(arm, -np.inf) for arm in self._rewards}
-        return self._known_standings
+                self._cached_standings = {arm: means.get(arm, -np.inf) for arm in self._rewards}
+        return self._cached_standings
 
     def _weights(self) -> dict[Any, float]:
         return dict(zip(self._arms, self._weights_now().tolist(), strict=True))
 
     def _pull_of(self, arm: Any) -> int | None:
-        """Where the last pull of an arm waits: earlier ones may never get a reward, as in a log of other pulls."""
+        """Return the index of the last pull of an arm that waits; earlier ones may never get a reward, as in a log."""
         return next((at for at in reversed(range(len(self._waiting))) if self._waiting[at][0] == arm), None)
 
     def _reward(self, *reward_args: Any, **reward_kwargs: Any) -> float:
-        """The reward as a number; changes nothing."""
+        """Return the reward as a number, and change nothing."""
         if not self._has_metric:
             if len(reward_args) != 1:
                 raise ValueError(f"one reward is needed, got {len(reward_args)}: {self.reward_obj!r} is no metric")
-            if self.reward_scaler is not None:  # which learns a reward before it scales it
+            if self.reward_scaler is not None:  # scaling learns the reward: use a copy
                 scaler = copy.deepcopy(self.reward_scaler)
                 scaler._update(y=reward_args[0])
                 reward_args = (scaler.func(reward_args[0]),)
         of_row: Any = self.reward_obj.clone()
-        of_row.update(*reward_args, **reward_kwargs)  # of any object, since it may refuse
+        of_row.update(*reward_args, **reward_kwargs)  # with any object, as it may raise an error
         reward = reward_args[0]
         if self._has_metric:
             reward = of_row.get() if of_row.bigger_is_better else -of_row.get()
@@ -187,7 +184,7 @@ class PolicyByWeight(bandit.base.Policy):
 
 
 def _check_arms(arms: list[Any]) -> None:
-    """Raise a ValueError that names one that would not be found again."""
+    """Raise a ValueError that names an arm that could not be found again: not hashable, or unequal to itself."""
     check_hashable(arms, "the arm")
     for arm in arms:
         if arm is not None and not is_known(arm):
@@ -195,6 +192,6 @@ def _check_arms(arms: list[Any]) -> None:
 
 
 def _without_ends(losses: list[float]) -> SeenRange | None:
-    """The range of all losses but the lowest and the highest; None if it has no width."""
+    """Return the range of the losses without the lowest and the highest; None if it has no width."""
     _, low, *_, high, _ = sorted(losses)
     return SeenRange(low, high) if high > low else None
