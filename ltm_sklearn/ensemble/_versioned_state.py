@@ -16,7 +16,7 @@ class VersionedState:
 
     def __getstate__(self) -> dict[str, Any]:
         with lock_of(self):
-            return {**shared_state(self, super().__getstate__()), "_ltm_sklearn_version": __version__}  # type: ignore[dict-item]
+            return {**shared_state(self, super().__getstate__()), "_ltm_sklearn_version": __version__}  # type: ignore[arg-type]
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         state = dict(state)

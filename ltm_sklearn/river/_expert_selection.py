@@ -27,7 +27,7 @@ class ExpertSelection(ModelSelector):
     """
 
     def __init__(self, models: Any, metric: metrics.base.Metric, algorithm: ExpertAlgorithm | str | None) -> None:
-        super().__init__([as_river_model(model) for model in models], metric)
+        super().__init__([as_river_model(model) for model in models], metric)  # type: ignore[arg-type]
         self.algorithm = algorithm
         self._weighting = expert_algorithm(algorithm)
         self._range = LossRange()
