@@ -57,7 +57,7 @@ class LongTermMemoryClassifier(ClassifierMixin, DelayedLabelsEnsemble):
     rounds : {"batch", "row"}, default="batch"
         "batch" makes each call of :meth:`partial_fit` one round, whose loss is the mean over its rows. "row" makes
         each row a round, for batches that were gathered only to save time. Experts train once per call in both cases.
-            batch_size : int, default=100
+    batch_size : int, default=100
         Rows per round in :meth:`fit`.
     on_error : {"warn", "raise"}, default="warn"
         What happens when an expert raises an error or predicts NaN. "warn" lets the expert sleep in that round, with a

@@ -26,7 +26,7 @@ TESTS = {
     "test_bandit_interface.py": "compiled",
     "test_sparse_bandit.py": "compiled",
     "test_council.py": "compiled",
-    "test_oracles.py": "compiled",
+    "evaluation/test_oracles.py": "compiled",
     "test_one_row.py": "",
     "test_stack.py": "compiled",
     "test_weighting.py": "compiled",
@@ -95,7 +95,7 @@ def run(target: Path, files: list[str], seed: int) -> int:
     for name in files:
         start = time.perf_counter()
         command = [sys.executable, "-P", "-m", "pytest", "-c", str(ROOT / "pyproject.toml"), "--rootdir", str(ROOT)]
-        command += ["-n", "0", "-q", "--capture=sys", "-p", "no:cacheprovider", f"--hypothesis-seed={seed}"]
+        command += ["-n", "0", "-m", "", "-q", "--capture=sys", "-p", "no:cacheprovider", f"--hypothesis-seed={seed}"]
         command += [*(["-k", TESTS[name]] if TESTS[name] else []), str(ROOT / "tests" / name)]
         done = subprocess.run(command, env=env, cwd=target, capture_output=True, text=True)
         lines = done.stdout.strip().splitlines()
@@ -112,7 +112,7 @@ def main() -> int:
         target = args.folder or Path(temporary) / "build"
         if not (target / "ltm_sklearn").is_dir():
             build(broken_copy(Path(temporary)) if args.broken else ROOT, target)
-        files = ["test_oracles.py"] if args.broken else [args.only] if args.only else list(TESTS)
+        files = ["evaluation/test_oracles.py"] if args.broken else [args.only] if args.only else list(TESTS)
         failed = run(target.resolve(), files, args.seed)
     print("reports of a sanitizer, or failed tests" if failed else "no report of a sanitizer")
     return failed
