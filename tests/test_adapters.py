@@ -37,6 +37,7 @@ from sklearn.naive_bayes import GaussianNB  # noqa: E402
 from sklearn.preprocessing import StandardScaler  # noqa: E402
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor  # noqa: E402
 from sklearn_checks import sklearn_checks  # noqa: E402
+from support.named_models import named  # noqa: E402
 
 import ltm_sklearn.river as ours  # noqa: E402
 from ltm_sklearn import LongTermMemoryClassifier, LongTermMemoryRegressor, Snapshots  # noqa: E402
@@ -46,7 +47,7 @@ from ltm_sklearn.ensemble import (  # noqa: E402
     IncrementalPipeline,
 )
 from ltm_sklearn.river import FromSklearnClassifier, FromSklearnRegressor  # noqa: E402
-from ltm_sklearn.river._from_sklearn import KEPT, as_river_model  # noqa: E402
+from ltm_sklearn.river._from_sklearn import MAX_KEPT_ROWS, as_river_model  # noqa: E402
 from ltm_sklearn.streams import linear_regressions, stagger  # noqa: E402
 
 SGD = SGDClassifier(loss="log_loss", random_state=0)
@@ -509,16 +510,16 @@ def test_labels_are_learned_as_they_come(labels):
 
 
 def test_fresh_estimator_learns_the_rows_that_were_kept_and_they_are_bounded():
-    X, y = made(3 * KEPT)
+    X, y = made(3 * MAX_KEPT_ROWS)
     frame = pd.DataFrame(X, columns=["a", "b"])
     model = FromSklearnClassifier(GaussianNB())
-    model.learn_many(frame[: 2 * KEPT], y[: 2 * KEPT].astype(int))
-    for x, label in zip(as_rows(X[2 * KEPT :]), y[2 * KEPT :].tolist(), strict=True):
+    model.learn_many(frame[: 2 * MAX_KEPT_ROWS], y[: 2 * MAX_KEPT_ROWS].astype(int))
+    for x, label in zip(as_rows(X[2 * MAX_KEPT_ROWS :]), y[2 * MAX_KEPT_ROWS :].tolist(), strict=True):
         model.learn_one(x, int(label))
-    assert sum(len(labels) for _, labels, _ in model._kept) < 2 * KEPT
+    assert sum(len(labels) for _, labels, _ in model._kept) < 2 * MAX_KEPT_ROWS
     learned(model, [{"a": 9.0, "b": 9.0}] * 10, [2] * 10)
     alone = GaussianNB().fit(
-        np.vstack([X[10 - KEPT :], np.full((10, 2), 9.0)]), np.append(y[10 - KEPT :].astype(int), [2] * 10)
+        np.vstack([X[10 - MAX_KEPT_ROWS :], np.full((10, 2), 9.0)]), np.append(y[10 - MAX_KEPT_ROWS :].astype(int), [2] * 10)
     )
     for x in as_rows(X[:5]):
         said = model.predict_proba_one(x)
@@ -709,7 +710,7 @@ def test_both_kinds_in_the_classifier_of_river(memory, least):
         naive_bayes.GaussianNB(),
         as_river_model(DecisionTreeClassifier(random_state=0)),
     ]
-    model = ours.LongTermMemoryClassifier(pool, memory=memory)
+    model = ours.LongTermMemoryClassifier(named(pool), memory=memory)
     stream = stagger(order="random", length=100, n_segments=6, seed=0)
     accuracy = evaluate.progressive_val_score(stream, model, metrics.Accuracy())
     assert accuracy.get() > least
@@ -719,7 +720,7 @@ def test_both_kinds_in_the_classifier_of_river(memory, least):
 
 def test_both_kinds_in_the_regressor_of_river():
     pool = [as_river_model(Ridge()), scaled(linear_model.LinearRegression(intercept_lr=0.1))]
-    model = ours.LongTermMemoryRegressor(pool)
+    model = ours.LongTermMemoryRegressor(named(pool))
     error = evaluate.progressive_val_score(datasets.TrumpApproval().take(500), model, metrics.MAE())
     alone = evaluate.progressive_val_score(datasets.TrumpApproval().take(500), pool[1].clone(), metrics.MAE())
     assert error.get() < alone.get()
@@ -740,7 +741,7 @@ def test_ensemble_with_models_of_river_is_an_estimator_like_any_other():
 
 def test_ensembles_of_river_are_experts_of_scikit_learns():
     X, y = made()
-    inner = ours.LongTermMemoryClassifier([naive_bayes.GaussianNB(), tree.HoeffdingTreeClassifier()])
+    inner = ours.LongTermMemoryClassifier(named([naive_bayes.GaussianNB(), tree.HoeffdingTreeClassifier()]))
     model = LongTermMemoryClassifier([("inner", inner), ("bayes", GaussianNB())]).fit(X, np.where(y, "yes", "no"))
     assert model.score(X, np.where(y, "yes", "no")) > 0.9
 

@@ -27,6 +27,7 @@ from river import (  # noqa: E402
     tree,
 )
 from river_experts import ReadsChance, ReadsNumber, rivers_checks  # noqa: E402
+from support.named_models import named  # noqa: E402
 
 from ltm_sklearn import LongTermMemoryClassifier as SklearnClassifier  # noqa: E402
 from ltm_sklearn import Snapshots  # noqa: E402
@@ -43,15 +44,15 @@ def linear(**parameters):
 CONFIGURATIONS = [
     LongTermMemoryClassifier(**next(LongTermMemoryClassifier._unit_test_params())),
     LongTermMemoryClassifier(
-        [naive_bayes.GaussianNB(), preprocessing.StandardScaler() | linear_model.SoftmaxRegression()],
+        named([naive_bayes.GaussianNB(), preprocessing.StandardScaler() | linear_model.SoftmaxRegression()]),
         memory=Snapshots(every=50, max_size=2),
     ),
-    LongTermMemoryClassifier([naive_bayes.GaussianNB()], algorithm=FixedShare(), combine="leader", memory=None),
+    LongTermMemoryClassifier(named([naive_bayes.GaussianNB()]), algorithm=FixedShare(), combine="leader", memory=None),
     LongTermMemoryRegressor(**next(LongTermMemoryRegressor._unit_test_params())),
     LongTermMemoryRegressor(
-        [linear(), linear(l2=0.1)], loss="absolute", combine="sample", memory=Snapshots(every=30), seed=1
+        named([linear(), linear(l2=0.1)]), loss="absolute", combine="sample", memory=Snapshots(every=30), seed=1
     ),
-    LongTermMemoryRegressor([linear()], algorithm=FixedShare(), memory=None, record=10),
+    LongTermMemoryRegressor(named([linear()]), algorithm=FixedShare(), memory=None, record=10),
 ]
 
 
@@ -65,7 +66,7 @@ def test_rivers_checks(model, check):
 
 def test_constant_experts_are_weighted_as_the_algorithm_does():
     model = LongTermMemoryClassifier(
-        [ReadsChance("a"), ReadsChance("b"), ReadsChance("c")], loss="zero_one", memory=None
+        named([ReadsChance("a"), ReadsChance("b"), ReadsChance("c")]), loss="zero_one", memory=None
     )
     algorithm = LongTermMemory()
     rng = np.random.default_rng(0)
@@ -81,7 +82,7 @@ def test_constant_experts_are_weighted_as_the_algorithm_does():
 
 def test_each_return_of_a_concept_costs_less():
     """The peers' test: two constant experts, squared loss; River's EWA pays 498 in every second phase."""
-    model = LongTermMemoryRegressor([ReadsNumber("a"), ReadsNumber("b")], memory=None)
+    model = LongTermMemoryRegressor(named([ReadsNumber("a"), ReadsNumber("b")]), memory=None)
     x, costs = {"a": 0.0, "b": 1.0}, []
     for phase in range(6):
         y, cost = float(phase % 2), 0.0
@@ -99,7 +100,7 @@ def test_memory_pays_where_concepts_return():
     alone = evaluate.progressive_val_score(stream, naive_bayes.GaussianNB(), metrics.Accuracy()).get()
     without, with_memory = (
         evaluate.progressive_val_score(
-            stream, LongTermMemoryClassifier([naive_bayes.GaussianNB()], memory=memory), metrics.Accuracy()
+            stream, LongTermMemoryClassifier(named([naive_bayes.GaussianNB()]), memory=memory), metrics.Accuracy()
         ).get()
         for memory in (None, "auto")
     )
@@ -110,12 +111,12 @@ def test_memory_pays_where_concepts_return():
 def test_regression_with_coefficients_that_return():
     stream = linear_regressions(2, length=300, n_segments=6, seed=0)
     alone = evaluate.progressive_val_score(stream, linear(), metrics.MAE()).get()
-    ours = evaluate.progressive_val_score(stream, LongTermMemoryRegressor([linear()]), metrics.MAE()).get()
+    ours = evaluate.progressive_val_score(stream, LongTermMemoryRegressor(named([linear()])), metrics.MAE()).get()
     assert ours < 0.9 * alone
 
 
 def test_labels_of_any_kind_appear_as_they_come():
-    model = LongTermMemoryClassifier([naive_bayes.GaussianNB()])
+    model = LongTermMemoryClassifier(named([naive_bayes.GaussianNB()]))
     assert model.predict_one({"a": 1.0}) is None
     for at in range(90):
         label = ["one", 2, (3,)][at % 3 if at > 30 else at % 2]
@@ -125,13 +126,13 @@ def test_labels_of_any_kind_appear_as_they_come():
 
 
 def test_models_that_only_know_labels():
-    model = LongTermMemoryClassifier([dummy.PriorClassifier(), compose.Pipeline(linear_model.Perceptron())])
+    model = LongTermMemoryClassifier(named([dummy.PriorClassifier(), compose.Pipeline(linear_model.Perceptron())]))
     accuracy = evaluate.progressive_val_score(datasets.Phishing().take(300), model, metrics.Accuracy())
     assert accuracy.get() > 0.6
 
 
 def test_features_may_appear_and_vanish():
-    model = LongTermMemoryClassifier([naive_bayes.GaussianNB()], memory=Snapshots(every=20))
+    model = LongTermMemoryClassifier(named([naive_bayes.GaussianNB()]), memory=Snapshots(every=20))
     rng = np.random.default_rng(0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -146,7 +147,7 @@ def test_given_models_stay_as_they_are_and_clones_are_untrained():
     given = naive_bayes.GaussianNB()
     given.learn_one({"a": 1.0}, True)
     before = pickle.dumps(given)
-    model = LongTermMemoryClassifier([given, naive_bayes.GaussianNB()])
+    model = LongTermMemoryClassifier(named([given, naive_bayes.GaussianNB()]))
     assert [name for name, *_ in (model.learn_one({"a": 2.0}, False), model)[1].experts_][:2] == [
         "GaussianNB-0",
         "GaussianNB-1",
@@ -155,12 +156,12 @@ def test_given_models_stay_as_they_are_and_clones_are_untrained():
     trained, fresh = model.named_estimators_["GaussianNB-0"], model.named_estimators_["GaussianNB-1"]
     assert set(trained.class_counts) == {True, False}  # what it knew, and what it has learned
     assert set(fresh.class_counts) == {False}
-    assert not model.clone().models[0].class_counts
+    assert not model.clone()[0].class_counts
     assert model.clone({"combine": "leader"}).combine == "leader"
 
 
 def test_state_pickles_and_goes_on_to_the_same_numbers():
-    model = LongTermMemoryRegressor([linear(), linear(l2=0.1)], memory=Snapshots(every=25))
+    model = LongTermMemoryRegressor(named([linear(), linear(l2=0.1)]), memory=Snapshots(every=25))
     rows = list(datasets.TrumpApproval().take(200))
     for x, y in rows[:100]:
         model.learn_one(x, y)
@@ -173,14 +174,16 @@ def test_state_pickles_and_goes_on_to_the_same_numbers():
 
 
 def test_it_is_an_expert_among_others_and_a_step_of_a_pipeline():
-    inner = LongTermMemoryClassifier([naive_bayes.GaussianNB(), tree.HoeffdingTreeClassifier()])
-    model = preprocessing.StandardScaler() | LongTermMemoryClassifier([inner, linear_model.LogisticRegression()])
+    inner = LongTermMemoryClassifier(named([naive_bayes.GaussianNB(), tree.HoeffdingTreeClassifier()]))
+    model = preprocessing.StandardScaler() | LongTermMemoryClassifier(named([inner, linear_model.LogisticRegression()]))
     accuracy = evaluate.progressive_val_score(datasets.Phishing().take(400), model, metrics.Accuracy())
     assert accuracy.get() > 0.8
 
 
 def test_detector_of_river_goes_into_the_memory():
-    model = LongTermMemoryClassifier([naive_bayes.GaussianNB()], memory=Snapshots(every=None, on_drift=drift.ADWIN()))
+    model = LongTermMemoryClassifier(
+        named([naive_bayes.GaussianNB()]), memory=Snapshots(every=None, on_drift=drift.ADWIN())
+    )
     for x, y in stagger(length=400, n_segments=4, seed=0):
         model.learn_one(x, y)
     assert any(expert.kind == "snapshot" for expert in model.experts_)
@@ -200,7 +203,7 @@ class Weighs(base.Regressor):
 
 
 def test_weights_go_to_models_that_take_them():
-    model = LongTermMemoryRegressor([Weighs(), ReadsNumber()], memory=None)
+    model = LongTermMemoryRegressor(named([Weighs(), ReadsNumber()]), memory=None)
     model.learn_one({"a": 0.0}, 1.0, w=3.0)
     model.learn_one({"a": 0.0}, 5.0, w=1.0)
     assert model.named_estimators_["Weighs"].mean.get() == 2.0
@@ -211,11 +214,11 @@ def test_weights_go_to_models_that_take_them():
         model.learn_one({"a": 0.0}, 1.0, w=-1.0)
 
 
-def test_same_predictions_as_the_other_skin():
+def test_predictions_are_those_of_the_scikit_learn_estimator():
     """Naive Bayes of River and of scikit-learn are the same model: so are the ensembles of them, but for rounding."""
     from sklearn.naive_bayes import GaussianNB
 
-    ours = LongTermMemoryClassifier([naive_bayes.GaussianNB()], memory=None)
+    ours = LongTermMemoryClassifier(named([naive_bayes.GaussianNB()]), memory=None)
     theirs = SklearnClassifier([("nb", GaussianNB(var_smoothing=0.0))], memory=None)
     rng = np.random.default_rng(0)
     agree = []
@@ -235,22 +238,26 @@ def test_same_predictions_as_the_other_skin():
     ("arguments", "message"),
     [
         ({"models": []}, "At least 1 models"),
-        ({"models": [3]}, "model 0 is 3"),
+        ({"models": {"three": 3}}, "model 'three' is 3"),
+        ({"models": [naive_bayes.GaussianNB()]}, r"write models=\[\(\"GaussianNB\", GaussianNB\(...\)\)\]"),
+        ({"models": 2 * [("nb", naive_bayes.GaussianNB())]}, r"unique: \['nb'\]"),
+        ({"models": {"nb@3": naive_bayes.GaussianNB()}}, "must not contain @"),
+        ({"models": 3}, "models=3 must be a list"),
         ({"combine": "all"}, "combine"),
         ({"on_error": "ignore"}, "on_error"),
         ({"memory": "long"}, "memory='long'"),
-        ({"algorithm": "hedge"}, "algorithm='hedge'"),
+        ({"algorithm": "hedges"}, "algorithm='hedges' .* The names are ada_normal_hedge,"),
         ({"record": 0}, "record=0"),
     ],
 )
 def test_bad_parameters_are_named(arguments, message):
     with pytest.raises(ValueError, match=message):
-        LongTermMemoryClassifier(**{"models": [naive_bayes.GaussianNB()], **arguments})
+        LongTermMemoryClassifier(**{"models": {"nb": naive_bayes.GaussianNB()}, **arguments})
 
 
 @pytest.mark.parametrize("label", [None, float("nan")])
 def test_missing_label_is_named_and_changes_nothing(label):
-    model = LongTermMemoryClassifier([naive_bayes.GaussianNB()])
+    model = LongTermMemoryClassifier(named([naive_bayes.GaussianNB()]))
     with pytest.raises(ValueError, match="the label is"):
         model.learn_one({"a": 1.0}, label)
     assert model.predict_one({"a": 1.0}) is None
@@ -263,7 +270,7 @@ def test_missing_label_is_named_and_changes_nothing(label):
 
 @pytest.mark.parametrize("target", [None, float("nan"), float("inf")])
 def test_target_that_is_no_number_is_named_and_changes_nothing(target):
-    model = LongTermMemoryRegressor([linear()])
+    model = LongTermMemoryRegressor(named([linear()]))
     model.learn_one({"a": 1.0}, 1.0)
     before = pickle.dumps(model)
     with pytest.raises(ValueError, match="the target is"):
@@ -287,7 +294,7 @@ def test_without_river_the_core_works_and_the_message_names_the_extra():
 
 def test_model_that_does_not_pickle_is_remembered_all_the_same():
     rule = compose.FuncTransformer(lambda x: {"a": x["size"]}) | naive_bayes.GaussianNB()
-    model = LongTermMemoryClassifier([rule], memory=Snapshots(every=20))
+    model = LongTermMemoryClassifier(named([rule]), memory=Snapshots(every=20))
     for x, y in stagger(length=50, n_segments=4, seed=0):
         model.learn_one(x, y)
     assert len([expert for expert in model.experts_ if expert.kind == "snapshot"]) > 1

@@ -25,6 +25,7 @@ from river import (
 )
 from river_experts import ReadsChance, ReadsLabel, ReadsNumber
 from sklearn.linear_model import SGDClassifier, SGDRegressor
+from support.named_models import named
 
 from ltm_sklearn import Snapshots
 from ltm_sklearn.ensemble import ExpertWarning
@@ -66,7 +67,7 @@ def test_frames_of_any_library_go_in_and_come_out(frame, series):
     columns, y = table()
     X, labels = frame(columns), ["up" if value > 0 else "down" for value in y]
     targets = series([labels]) if series is pa.chunked_array else series(labels)
-    model = LongTermMemoryClassifier([naive_bayes.GaussianNB(), tree.HoeffdingTreeClassifier()])
+    model = LongTermMemoryClassifier(named([naive_bayes.GaussianNB(), tree.HoeffdingTreeClassifier()]))
     model.learn_many(X, targets)
     model.learn_many(X, targets)
     assert model.n_rounds_ == 2
@@ -88,7 +89,7 @@ def test_frames_of_any_library_go_in_and_come_out(frame, series):
 def test_regression_on_frames(frame, series):
     columns, y = table(200)
     X, targets = frame(columns), series(y)
-    model = LongTermMemoryRegressor([scaled_linear(), tree.HoeffdingTreeRegressor()])
+    model = LongTermMemoryRegressor(named([scaled_linear(), tree.HoeffdingTreeRegressor()]))
     for _ in range(30):
         model.learn_many(X, targets)
     said = model.predict_many(X)
@@ -101,7 +102,7 @@ def test_regression_on_frames(frame, series):
 def test_index_of_a_frame_is_kept():
     columns, y = table()
     X = pd.DataFrame(columns, index=np.arange(40) * 7)
-    model = LongTermMemoryRegressor([scaled_linear()])
+    model = LongTermMemoryRegressor(named([scaled_linear()]))
     model.learn_many(X, pd.Series(y, index=X.index))
     assert model.predict_many(X).index.tolist() == X.index.tolist()
 
@@ -109,7 +110,7 @@ def test_index_of_a_frame_is_kept():
 def test_names_of_columns_need_not_be_strings_and_labels_may_be_anything():
     columns, y = table()
     X = pd.DataFrame(dict(enumerate(columns.values())))
-    model = LongTermMemoryClassifier([naive_bayes.GaussianNB()])
+    model = LongTermMemoryClassifier(named([naive_bayes.GaussianNB()]))
     model.learn_many(X, pd.Series(y > 0))
     assert set(model.predict_proba_many(X).columns) == {False, True}
     assert set(model.predict_many(X)) <= {False, True}
@@ -118,8 +119,8 @@ def test_names_of_columns_need_not_be_strings_and_labels_may_be_anything():
 def test_frames_before_anything_is_known_and_without_rows():
     X = pd.DataFrame(table()[0])
     classifier, regressor = (
-        LongTermMemoryClassifier([naive_bayes.GaussianNB()]),
-        LongTermMemoryRegressor([scaled_linear()]),
+        LongTermMemoryClassifier(named([naive_bayes.GaussianNB()])),
+        LongTermMemoryRegressor(named([scaled_linear()])),
     )
     assert len(classifier.predict_many(X)) == len(classifier.predict_proba_many(X)) == 0  # as River's own
     assert regressor.predict_many(X).tolist() == [0.0] * 40
@@ -132,7 +133,7 @@ def test_weights_of_a_frame_reach_the_losses_and_the_models():
     X = pd.DataFrame({"a": [True, True, True, False], "b": [False, False, False, True]})
     y = pd.Series([True, True, True, True])
     models = [ReadsLabel("a"), ReadsLabel("b")]
-    even, uneven = (LongTermMemoryClassifier(models, loss="zero_one", memory=None) for _ in range(2))
+    even, uneven = (LongTermMemoryClassifier(named(models), loss="zero_one", memory=None) for _ in range(2))
     even.learn_many(X, y)
     uneven.learn_many(X, y, w=[0.1, 0.1, 0.1, 1.0])
     assert even.weights_[0] > 0.5 > uneven.weights_[0]
@@ -151,7 +152,7 @@ def test_weights_of_a_frame_reach_the_losses_and_the_models():
 )
 def test_bad_frames_are_named_and_change_nothing(y, w, message):
     X = pd.DataFrame({"a": [1.0, 2.0, 3.0]})
-    model = LongTermMemoryRegressor([scaled_linear()])
+    model = LongTermMemoryRegressor(named([scaled_linear()]))
     model.learn_many(X, pd.Series([1.0, 2.0, 3.0]))
     before = pickle.dumps(model)
     with pytest.raises(ValueError, match=message):
@@ -174,7 +175,7 @@ def test_rows_without_weight_are_passed_over_and_a_bad_row_does_not_stop_the_oth
             self.learned.append(x["a"])
 
     X = pd.DataFrame({"a": [1.0, 2.0, None, 4.0]})
-    model = LongTermMemoryClassifier([Learns(), ReadsLabel("b")], memory=None)
+    model = LongTermMemoryClassifier(named([Learns(), ReadsLabel("b")]), memory=None)
     with pytest.warns(ExpertWarning, match="could not learn"):
         model.learn_many(X.assign(b=1.0), [1, 1, 1, 1], w=[1.0, 0.0, 1.0, 1.0])
     assert model.estimators_[0].learned == [1.0, 4.0]
@@ -193,7 +194,7 @@ def test_frames_pass_through_a_pipeline():
     columns, y = table(100)
     X = pd.DataFrame(columns)
     model = preprocessing.StandardScaler() | LongTermMemoryClassifier(
-        [naive_bayes.GaussianNB(), linear_model.LogisticRegression()]
+        named([naive_bayes.GaussianNB(), linear_model.LogisticRegression()])
     )
     for _ in range(10):
         model.learn_many(X, pd.Series(y > 0))
@@ -205,7 +206,7 @@ def test_frames_pass_through_a_pipeline():
 
 def test_round_is_charged_what_was_said_when_it_was_issued():
     models = [ReadsChance("a"), ReadsChance("b")]  # which know the labels beforehand
-    model, alone = LongTermMemoryClassifier(models, loss="zero_one", memory=None), LongTermMemory()
+    model, alone = LongTermMemoryClassifier(named(models), loss="zero_one", memory=None), LongTermMemory()
     rng = np.random.default_rng(0)
     waiting, labels = {}, {}
     for at in range(200):
@@ -224,7 +225,7 @@ def test_round_is_charged_what_was_said_when_it_was_issued():
 def test_questions_and_answers_of_river():
     """`simulate_qa` gives (i, x, None) and later (i, x, y)."""
     rows = stagger(order="random", length=100, n_segments=6, seed=0)
-    model = LongTermMemoryClassifier([naive_bayes.GaussianNB()], memory=Snapshots(every=50, max_size=5))
+    model = LongTermMemoryClassifier(named([naive_bayes.GaussianNB()]), memory=Snapshots(every=50, max_size=5))
     right, asked, answered = [], {}, 0
     for i, x, y in stream.simulate_qa(rows, moment=None, delay=lambda x, y: 5 + int(x["size"]) * 10):
         if y is None:
@@ -239,7 +240,9 @@ def test_questions_and_answers_of_river():
 
 
 def test_regression_with_ids_and_in_a_pipeline():
-    model = preprocessing.StandardScaler() | LongTermMemoryRegressor([linear_model.LinearRegression(intercept_lr=0.1)])
+    model = preprocessing.StandardScaler() | LongTermMemoryRegressor(
+        named([linear_model.LinearRegression(intercept_lr=0.1)])
+    )
     rows = list(datasets.TrumpApproval().take(200))
     errors = []
     for at, (x, y) in enumerate(rows):
@@ -251,7 +254,7 @@ def test_regression_with_ids_and_in_a_pipeline():
 
 
 def test_label_that_was_not_known_when_the_row_was_issued():
-    model = LongTermMemoryClassifier([naive_bayes.GaussianNB()])
+    model = LongTermMemoryClassifier(named([naive_bayes.GaussianNB()]))
     assert model.predict_proba_one({"a": 0.0}, id="first") == {}
     model.predict_proba_one({"a": 1.0}, id="second")
     model.learn_one({"a": 1.0}, "late", id="second")
@@ -263,7 +266,7 @@ def test_label_that_was_not_known_when_the_row_was_issued():
 
 
 def test_only_so_many_wait():
-    model = LongTermMemoryClassifier([ReadsLabel("a")], max_pending=3)
+    model = LongTermMemoryClassifier(named([ReadsLabel("a")]), max_pending=3)
     for at in range(5):
         model.predict_one({"a": 1}, id=at)
     with pytest.raises(ValueError, match=r"id 1 is not waiting.*more than 3 rows waited"):
@@ -292,7 +295,7 @@ def test_ids_never_issued_or_used_twice_are_named_and_change_nothing(make):
 
 
 def test_what_waits_is_saved():
-    model = LongTermMemoryClassifier([naive_bayes.GaussianNB()])
+    model = LongTermMemoryClassifier(named([naive_bayes.GaussianNB()]))
     for at, (x, y) in enumerate(stagger(length=30, n_segments=1, seed=0)):
         model.learn_one(x, y)
         model.predict_one(x, id=at)
@@ -310,7 +313,7 @@ def test_round_that_is_complete_is_not_done_again_if_warnings_are_errors(delayed
         def learn_one(self, x, y):
             raise RuntimeError("not now")
 
-    model = LongTermMemoryClassifier([ReadsLabel("a"), Fails("a")], memory=None)
+    model = LongTermMemoryClassifier(named([ReadsLabel("a"), Fails("a")]), memory=None)
     x = {"a": True}
     if delayed:
         model.predict_one(x, id=1)
@@ -327,7 +330,7 @@ def test_failure_is_reported_once_under_ids():
         def predict_proba_one(self, x):
             raise RuntimeError("no comment")
 
-    model = LongTermMemoryClassifier([ReadsLabel("a"), Mute("a")], memory=None)
+    model = LongTermMemoryClassifier(named([ReadsLabel("a"), Mute("a")]), memory=None)
     with pytest.warns(ExpertWarning, match="'Mute' could not predict"):
         model.predict_one({"a": True}, id=0)
     for at in range(30):  # where warnings are errors
@@ -336,7 +339,7 @@ def test_failure_is_reported_once_under_ids():
 
 
 def test_clone_with_attributes_goes_on_by_itself():
-    model = LongTermMemoryClassifier([naive_bayes.GaussianNB()], memory=None)
+    model = LongTermMemoryClassifier(named([naive_bayes.GaussianNB()]), memory=None)
     for at in range(40):
         model.learn_one({"a": float(at % 2)}, "pq"[at % 2])
     model.predict_one({"a": 0.0}, id="waits")
@@ -382,7 +385,7 @@ def test_selection_by_a_metric_of_probabilities_and_with_models_that_have_nothin
     model = ExpertSelectionClassifier([naive_bayes.GaussianNB(), scaled_logistic()], metric=metrics.LogLoss())
     accuracy = evaluate.progressive_val_score(datasets.Phishing().take(300), model, metrics.Accuracy())
     assert accuracy.get() > 0.8
-    assert not model.clone().models[0].class_counts
+    assert not model.clone()[0].class_counts
 
 
 def test_model_that_has_nothing_to_say_is_not_selected():
@@ -409,8 +412,8 @@ def test_selection_refuses_targets_that_are_missing():
 
 
 def test_selection_refuses_what_is_no_algorithm():
-    with pytest.raises(ValueError, match="algorithm='hedge' is no expert algorithm"):
-        ExpertSelectionClassifier([ReadsLabel("a"), ReadsLabel("b")], algorithm="hedge")
+    with pytest.raises(ValueError, match="algorithm='hedges' .* nor the name"):
+        ExpertSelectionClassifier([ReadsLabel("a"), ReadsLabel("b")], algorithm="hedges")
 
 
 @pytest.mark.parametrize(
@@ -423,9 +426,9 @@ def test_selection_refuses_what_is_no_algorithm():
     ],
 )
 def test_the_estimators_are_selected_among_others(selector):
-    ours = LongTermMemoryRegressor([linear_model.LinearRegression(intercept_lr=0.1), linear_model.PARegressor()])
+    ours = LongTermMemoryRegressor(named([linear_model.LinearRegression(intercept_lr=0.1), linear_model.PARegressor()]))
     model = preprocessing.StandardScaler() | selector(
-        [ours, linear_model.LinearRegression(), LongTermMemoryRegressor([ours])]
+        [ours, linear_model.LinearRegression(), LongTermMemoryRegressor(named([ours]))]
     )
     error = evaluate.progressive_val_score(datasets.TrumpApproval().take(300), model, metrics.MAE())
     assert np.isfinite(error.get())
@@ -435,28 +438,31 @@ def test_the_estimators_are_selected_among_others(selector):
 
 
 def test_estimators_of_scikit_learn_are_taken_as_they_are():
-    model = LongTermMemoryClassifier([naive_bayes.GaussianNB(), SGDClassifier(loss="log_loss", random_state=0)])
+    model = LongTermMemoryClassifier(named([naive_bayes.GaussianNB(), SGDClassifier(loss="log_loss", random_state=0)]))
     accuracy = evaluate.progressive_val_score(datasets.Phishing().take(400), model, metrics.Accuracy())
     assert accuracy.get() > 0.8
     assert {expert.name for expert in model.experts_} >= {"GaussianNB", "SGDClassifier"}
     regressor = preprocessing.StandardScaler() | LongTermMemoryRegressor(
-        [SGDRegressor(random_state=0), scaled_linear()]
+        named([SGDRegressor(random_state=0), scaled_linear()])
     )
     error = evaluate.progressive_val_score(datasets.TrumpApproval().take(300), regressor, metrics.MAE())
     assert error.get() < 10
-    assert not hasattr(model.clone().models[1].estimator, "coef_")
+    assert not hasattr(model.clone()[1].estimator, "coef_")
 
 
 def test_what_is_of_neither_kind_is_named():
     with pytest.raises(ValueError, match="model 1 is 'tree', which is neither River's nor scikit-learn's"):
-        LongTermMemoryClassifier([naive_bayes.GaussianNB(), "tree"])
+        LongTermMemoryClassifier(named([naive_bayes.GaussianNB(), "tree"]))
 
 
 # Wrong input ------------------------------------------------------------------------------------------------------
 
 
 def test_loss_that_is_none_is_refused_at_once():
-    for estimator in (LongTermMemoryClassifier([scaled_logistic()]), LongTermMemoryRegressor([scaled_linear()])):
+    for estimator in (
+        LongTermMemoryClassifier(named([scaled_logistic()])),
+        LongTermMemoryRegressor(named([scaled_linear()])),
+    ):
         with pytest.raises(ValueError, match="loss='no'"):
             type(estimator)(estimator.models, loss="no")
 
@@ -477,7 +483,7 @@ def test_label_that_a_binary_model_cannot_learn_is_refused(estimator):
 
 
 def test_row_that_no_expert_can_predict_is_an_error_as_with_a_model_alone():
-    model = LongTermMemoryRegressor([ReadsNumber("a"), ReadsNumber("b")])
+    model = LongTermMemoryRegressor(named([ReadsNumber("a"), ReadsNumber("b")]))
     model.learn_one({"a": 1.0, "b": 2.0}, 1.0)
     before = pickle.dumps(model)
     for ask in (model.predict_one, lambda x: model.predict_one(x, id=1)):
@@ -489,10 +495,10 @@ def test_row_that_no_expert_can_predict_is_an_error_as_with_a_model_alone():
 @pytest.mark.parametrize(("frame_of", "series_of"), FRAMES)
 def test_frames_before_anything_was_learned_are_answered_like_rows(frame_of, series_of):
     columns = {"a": [1.0, 2.0]}
-    binary = LongTermMemoryClassifier([scaled_logistic()])
+    binary = LongTermMemoryClassifier(named([scaled_logistic()]))
     labels = nw.from_native(binary.predict_many(frame_of(columns)), series_only=True)
     assert labels.to_list() == [binary.predict_one({"a": 1.0})] * 2
     chances = nw.from_native(binary.predict_proba_many(frame_of(columns)))
     assert chances.to_numpy().tolist() == [list(binary.predict_proba_one({"a": 1.0}).values())] * 2
-    multiclass = LongTermMemoryClassifier([naive_bayes.GaussianNB()])
+    multiclass = LongTermMemoryClassifier(named([naive_bayes.GaussianNB()]))
     assert len(multiclass.predict_proba_many(frame_of(columns))) == len(multiclass.predict_many(frame_of(columns))) == 0

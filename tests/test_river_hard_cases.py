@@ -22,6 +22,7 @@ from river import (
 )
 from river_experts import ReadsChance, ReadsNumber
 from sklearn.linear_model import SGDClassifier, SGDRegressor
+from support.named_models import named
 
 from ltm_sklearn import LongTermMemoryClassifier as SklearnClassifier
 from ltm_sklearn import Snapshots
@@ -48,8 +49,8 @@ def scaled_sgd():
 
 
 def test_pipeline_of_an_adapter_learns_and_predicts_frames():
-    model = LongTermMemoryClassifier([scaled_sgd(), naive_bayes.GaussianNB()], memory=None)
-    alone = LongTermMemoryClassifier([scaled_sgd()], memory=None)
+    model = LongTermMemoryClassifier(named([scaled_sgd(), naive_bayes.GaussianNB()]), memory=None)
+    alone = LongTermMemoryClassifier(named([scaled_sgd()]), memory=None)
     for seed in range(5):
         X, y = frame_of_signs(seed=seed)
         model.learn_many(X, y)
@@ -61,7 +62,7 @@ def test_pipeline_of_an_adapter_learns_and_predicts_frames():
 
 def test_row_without_weight_does_not_keep_a_frame_from_being_learned_in_one_go():
     X, y = frame_of_signs(5)
-    model = LongTermMemoryClassifier([FromSklearnClassifier(SGDClassifier(loss="log_loss"))], memory=None)
+    model = LongTermMemoryClassifier(named([FromSklearnClassifier(SGDClassifier(loss="log_loss"))]), memory=None)
     model.learn_many(X, y, w=[1.0, 1.0, 1.0, 1.0, 0.0])
     adapter = model.estimators_[0]
     assert adapter._model is not None
@@ -74,7 +75,7 @@ def test_row_without_weight_does_not_keep_a_frame_from_being_learned_in_one_go()
 
 def test_weights_reach_models_inside_wrappers():
     alone, inside, third = (multiclass.OneVsRestClassifier(linear_model.LogisticRegression()) for _ in range(3))
-    model = LongTermMemoryClassifier([inside], memory=None)
+    model = LongTermMemoryClassifier(named([inside]), memory=None)
     for each in (alone, model):
         each.learn_one({"a": 1.0}, "x")
         each.learn_one({"a": 2.0}, "y", w=50.0)
@@ -93,7 +94,7 @@ def test_models_that_were_trained_before_answer_at_once():
     for _ in range(200):
         trained.learn_one({"a": 1.0}, 5.0)
     expected = trained.predict_one({"a": 1.0})
-    model = LongTermMemoryRegressor([trained])
+    model = LongTermMemoryRegressor(named([trained]))
     assert model.predict_one({"a": 1.0}) == pytest.approx(expected)
     assert model.predict_one({"a": 1.0}, id=1) == pytest.approx(expected)
     assert model.predict_many(pd.DataFrame({"a": [1.0]})).tolist() == pytest.approx([expected])
@@ -104,7 +105,7 @@ def test_labels_of_models_that_were_trained_before_are_known_at_once():
     X, y = frame_of_signs()
     for x, label in zip(X.to_dict("records"), y, strict=True):
         trained.learn_one(x, label)
-    model = LongTermMemoryClassifier([trained, naive_bayes.GaussianNB()])
+    model = LongTermMemoryClassifier(named([trained, naive_bayes.GaussianNB()]))
     assert model.predict_one({"a": 3.0, "b": 0.0}) == "p"
     assert model.predict_proba_one({"a": 3.0, "b": 0.0}, id=7)["p"] > 0.9
     model.learn_one({"a": 3.0, "b": 0.0}, "p", id=7)
@@ -118,7 +119,7 @@ def test_rows_may_be_text():
     def bag():
         return feature_extraction.BagOfWords() | naive_bayes.MultinomialNB()
 
-    model = LongTermMemoryClassifier([bag()], memory=Snapshots(every=20, on_drift=False, merge=None))
+    model = LongTermMemoryClassifier(named([bag()]), memory=Snapshots(every=20, on_drift=False, merge=None))
     right = []
     for at in range(120):
         row = "free money now" if at % 2 else "lunch at noon"
@@ -130,7 +131,7 @@ def test_rows_may_be_text():
 
 def test_values_that_are_equal_are_not_the_same():
     model = LongTermMemoryClassifier(
-        [compose.Select("a") | preprocessing.OneHotEncoder() | naive_bayes.BernoulliNB()], memory=None
+        named([compose.Select("a") | preprocessing.OneHotEncoder() | naive_bayes.BernoulliNB()]), memory=None
     )
     for at in range(40):
         model.learn_one({"a": True if at % 2 else 1}, "tf"[at % 2])
@@ -140,7 +141,7 @@ def test_values_that_are_equal_are_not_the_same():
 
 def test_first_row_that_nobody_can_learn_is_an_error_and_no_round():
     for models in ([naive_bayes.GaussianNB()], [naive_bayes.GaussianNB(), naive_bayes.GaussianNB()]):
-        model = LongTermMemoryClassifier(models)
+        model = LongTermMemoryClassifier(named(models))
         with pytest.raises(TypeError):
             model.learn_one({"a": "text"}, "x")
         assert model.n_rounds_ == 0
@@ -151,8 +152,8 @@ def test_first_row_that_nobody_can_learn_is_an_error_and_no_round():
 
 @pytest.mark.parametrize("n_before", [0, 5])
 def test_bad_targets_are_the_same_error_on_every_path(n_before):
-    classifier = LongTermMemoryClassifier([ReadsChance()], memory=None)
-    regressor = LongTermMemoryRegressor([ReadsNumber()], memory=None)
+    classifier = LongTermMemoryClassifier(named([ReadsChance()]), memory=None)
+    regressor = LongTermMemoryRegressor(named([ReadsNumber()]), memory=None)
     for at in range(n_before):
         classifier.learn_one({"a": 0.5}, True)
         regressor.learn_one({"a": 0.5}, float(at))
@@ -162,7 +163,7 @@ def test_bad_targets_are_the_same_error_on_every_path(n_before):
 
 
 def test_words_that_mean_nothing_are_errors():
-    model = LongTermMemoryClassifier([ReadsChance()])
+    model = LongTermMemoryClassifier(named([ReadsChance()]))
     with pytest.raises(TypeError):
         model.predict_one({"a": 0.5}, ids=5)
     with pytest.raises(TypeError):
@@ -170,7 +171,7 @@ def test_words_that_mean_nothing_are_errors():
 
 
 def test_shown_with_class_and_parameters():
-    text = repr(LongTermMemoryClassifier([naive_bayes.GaussianNB()], combine="leader"))
+    text = repr(LongTermMemoryClassifier(named([naive_bayes.GaussianNB()]), combine="leader"))
     assert text.startswith("LongTermMemoryClassifier (")
     assert 'combine="leader"' in text
     assert "GaussianNB" in text
@@ -181,7 +182,7 @@ def test_shown_with_class_and_parameters():
 
 def test_rows_whose_labels_never_come_keep_no_models_alive():
     model = LongTermMemoryClassifier(
-        [tree.HoeffdingTreeClassifier(grace_period=20)], memory=Snapshots(every=50, max_size=3, merge=None)
+        named([tree.HoeffdingTreeClassifier(grace_period=20)]), memory=Snapshots(every=50, max_size=3, merge=None)
     )
     sizes = []
     for at, (x, y) in enumerate(sea(length=200, n_segments=10, seed=0)):
@@ -198,7 +199,7 @@ def test_rows_whose_labels_never_come_keep_no_models_alive():
 
 def test_model_that_began_afresh_is_not_charged_what_the_one_before_it_said():
     model = LongTermMemoryRegressor(
-        [ReadsNumber("a"), ReadsNumber("b")], memory=Snapshots(every=20, on_drift=False, merge=None)
+        named([ReadsNumber("a"), ReadsNumber("b")]), memory=Snapshots(every=20, on_drift=False, merge=None)
     )
     rng = np.random.default_rng(0)
 
@@ -250,8 +251,8 @@ def test_estimators_of_scikit_learn_can_be_selected():
 
 
 def test_rows_without_columns_are_refused():
-    model = LongTermMemoryRegressor([linear_model.LinearRegression()])
-    for ask in (model.predict_many, LongTermMemoryClassifier([naive_bayes.GaussianNB()]).predict_proba_many):
+    model = LongTermMemoryRegressor(named([linear_model.LinearRegression()]))
+    for ask in (model.predict_many, LongTermMemoryClassifier(named([naive_bayes.GaussianNB()])).predict_proba_many):
         with pytest.raises(ValueError, match="the frame X has 3 rows and no columns"):
             ask(pd.DataFrame(index=range(3)))
 

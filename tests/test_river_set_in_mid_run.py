@@ -9,6 +9,7 @@ pytest.importorskip("river")
 
 from river import linear_model, naive_bayes, tree
 from river_runs import classify, delayed, regress
+from support.named_models import named
 
 from ltm_sklearn import Snapshots, river
 from ltm_sklearn.bandits import Exp3IX
@@ -35,12 +36,12 @@ OTHERS = {
 
 def classifier(**parameters):
     models = [tree.HoeffdingTreeClassifier(grace_period=20), naive_bayes.GaussianNB()]
-    return river.LongTermMemoryClassifier(models, seed=0, **parameters)
+    return river.LongTermMemoryClassifier(named(models), seed=0, **parameters)
 
 
 def regressor(**parameters):
     models = [linear_model.LinearRegression(), tree.HoeffdingTreeRegressor(grace_period=20)]
-    return river.LongTermMemoryRegressor(models, seed=0, **parameters)
+    return river.LongTermMemoryRegressor(named(models), seed=0, **parameters)
 
 
 RUNS = {"classifier": (classifier, classify), "late": (classifier, delayed), "regressor": (regressor, regress)}

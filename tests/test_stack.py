@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.frozen import FrozenEstimator
 from stream_experts import ReadsChance
+from support.named_models import named
 
 from ltm_sklearn import LongTermMemoryClassifier
 from ltm_sklearn.aggregation._stack import FIRST_SQUARE, MOST_CELLS, RATE, Stack
@@ -162,7 +163,7 @@ def test_it_goes_when_more_classes_have_come_than_it_has_room_for(memory):
 
     from ltm_sklearn.river import LongTermMemoryClassifier as RiverClassifier
 
-    model = RiverClassifier([naive_bayes.GaussianNB(), naive_bayes.GaussianNB()], memory=memory)
+    model = RiverClassifier(named([naive_bayes.GaussianNB(), naive_bayes.GaussianNB()]), memory=memory)
     n_classes = int(np.sqrt(MOST_CELLS / 2)) + 3
     for at in range(5 * n_classes):
         assert ("stack" in [expert.kind for expert in getattr(model, "experts_", [])]) == (0 < at < n_classes - 2)

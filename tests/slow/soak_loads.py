@@ -15,6 +15,7 @@ from pools import ANY_SIZE, WITH_HORIZON
 from river import linear_model, optim, preprocessing
 from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import GaussianNB
+from support.named_models import named
 
 from ltm_sklearn import ExpertMixture, LongTermMemoryClassifier, streams
 from ltm_sklearn.experts._long_term_memory import MODELS_SHARE, POTENTIAL_FLOOR
@@ -257,7 +258,7 @@ class River(Load):
                 (linear_model.LogisticRegression, 0.1),
             ]
         ]
-        self.model, self.n_right = RiverClassifier(models, memory=memory, max_pending=40, seed=seed), 0
+        self.model, self.n_right = RiverClassifier(named(models), memory=memory, max_pending=40, seed=seed), 0
 
     def learn(self):
         rows = labelled_rows(self.seed)[0]
