@@ -412,7 +412,7 @@ def test_selection_refuses_targets_that_are_missing():
 
 
 def test_selection_refuses_what_is_no_algorithm():
-    with pytest.raises(ValueError, match="algorithm='hedges' .* nor the name"):
+    with pytest.raises(ValueError, match=r"algorithm='hedges' .* nor the name"):
         ExpertSelectionClassifier([ReadsLabel("a"), ReadsLabel("b")], algorithm="hedges")
 
 

@@ -324,14 +324,14 @@ def test_no_more_than_a_thousand_pulls_wait(policy_of):
 
 
 def test_bad_parameters_are_named():
-    with pytest.raises(ValueError, match="nor the name of an algorithm of ltm_sklearn.bandits"):
+    with pytest.raises(ValueError, match=r"nor the name of an algorithm of ltm_sklearn\.bandits"):
         BanditPolicy(FixedShare())
-    with pytest.raises(ValueError, match="nor the name of an algorithm of ltm_sklearn.experts"):
+    with pytest.raises(ValueError, match=r"nor the name of an algorithm of ltm_sklearn\.experts"):
         ExpertPolicy("exp3")
     with pytest.raises(ValueError, match="exploration"):
         ExpertPolicy(exploration=0.0)
     with pytest.raises(ValueError, match="exploration"):
         BanditPolicy(Exp3(exploration=2.0))
-    with pytest.raises(ValueError, match="takes losses from 0 to 1; this policy needs losses from -1 to 0.*loss_range"):
+    with pytest.raises(ValueError, match=r"takes losses from 0 to 1; this policy needs losses from -1 to 0.*loss_range"):
         BanditPolicy(Exp3(loss_range=(0, 1)))
     assert BanditPolicy(Exp3(loss_range=(-1, 0))).pull("a") == "a"

@@ -43,7 +43,6 @@ with atheris.instrument_imports(include=["ltm_sklearn"]):
 
 from river import linear_model
 from sklearn.naive_bayes import GaussianNB
-from support.named_models import named
 
 FOLDER = Path(tempfile.mkdtemp(prefix="fuzz-"))
 
@@ -164,7 +163,7 @@ def row(data: atheris.FuzzedDataProvider) -> None:
     rows = table(data, 3, -10.0, 10.0)
 
     def run() -> Any:
-        model = RiverRegressor(named([linear_model.LinearRegression(), linear_model.PARegressor()]), seed=0)
+        model = RiverRegressor({"line": linear_model.LinearRegression(), "passive": linear_model.PARegressor()}, seed=0)
         said = []
         for a, b, y in rows.tolist():
             said.append(model.predict_one({"a": a, "b": b}))
@@ -246,7 +245,7 @@ def good_files() -> list[bytes]:
     """Of an algorithm, a mixture, an ensemble of River's models, and one with a model that skops writes."""
     rng = np.random.default_rng(0)
     forecasts = rng.normal(size=(40, 3))
-    river = RiverRegressor(named([linear_model.LinearRegression(), linear_model.PARegressor()]), seed=0)
+    river = RiverRegressor({"line": linear_model.LinearRegression(), "passive": linear_model.PARegressor()}, seed=0)
     for a, b, y in forecasts.tolist():
         river.learn_one({"a": a, "b": b}, y)
     bayes = LongTermMemoryClassifier([("a", GaussianNB())]).fit(forecasts, forecasts[:, 0] > 0.0)

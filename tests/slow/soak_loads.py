@@ -15,7 +15,6 @@ from pools import ANY_SIZE, WITH_HORIZON
 from river import linear_model, optim, preprocessing
 from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import GaussianNB
-from support.named_models import named
 
 from ltm_sklearn import ExpertMixture, LongTermMemoryClassifier, streams
 from ltm_sklearn.experts._long_term_memory import MODELS_SHARE, POTENTIAL_FLOOR
@@ -258,7 +257,12 @@ class River(Load):
                 (linear_model.LogisticRegression, 0.1),
             ]
         ]
-        self.model, self.n_right = RiverClassifier(named(models), memory=memory, max_pending=40, seed=seed), 0
+        self.model, self.n_right = (
+            RiverClassifier(
+                {f"m{at}": each for at, each in enumerate(models)}, memory=memory, max_pending=40, seed=seed
+            ),
+            0,
+        )
 
     def learn(self):
         rows = labelled_rows(self.seed)[0]
