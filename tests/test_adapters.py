@@ -361,7 +361,7 @@ def test_model_without_weights_learns_a_row_of_weight_two_twice():
     model = FromRiverClassifier(Hears()).fit([[1.0], [2.0], [3.0]], ["a", "b", "a"], sample_weight=[2, 0, 1])
     assert [x["x0"] for x in model.model_.rows] == [1.0, 1.0, 3.0]
     before = pickle.dumps(model)
-    with pytest.raises(ValueError, match=r"Hears\.learn_one takes no weights, so .* row 1, with sample_weight=1e\+16"):
+    with pytest.raises(ValueError, match=r"Hears\.learn_one takes no weights, so .* row 1 has sample_weight=1e\+16"):
         model.partial_fit([[1.0], [2.0]], ["a", "b"], sample_weight=[1.0, 1e16])
     with pytest.raises(ValueError, match=r"Hears\.learn_one takes no weights"):
         model.partial_fit([[1.0]], ["a"], sample_weight=[0.5])
@@ -404,7 +404,7 @@ def test_third_class_for_a_binary_model_is_an_error_that_tells_the_way_out():
     "model", [3, linear_model.LinearRegression(), preprocessing.StandardScaler(), cluster.KMeans()]
 )
 def test_what_is_no_classifier_of_river_is_named(model):
-    with pytest.raises(ValueError, match="is no classifier of River"):
+    with pytest.raises(ValueError, match="must be a classifier of River"):
         FromRiverClassifier(model).fit([[1.0], [2.0]], [0, 1])
 
 
@@ -519,7 +519,8 @@ def test_fresh_estimator_learns_the_rows_that_were_kept_and_they_are_bounded():
     assert sum(len(labels) for _, labels, _ in model._kept) < 2 * MAX_KEPT_ROWS
     learned(model, [{"a": 9.0, "b": 9.0}] * 10, [2] * 10)
     alone = GaussianNB().fit(
-        np.vstack([X[10 - MAX_KEPT_ROWS :], np.full((10, 2), 9.0)]), np.append(y[10 - MAX_KEPT_ROWS :].astype(int), [2] * 10)
+        np.vstack([X[10 - MAX_KEPT_ROWS :], np.full((10, 2), 9.0)]),
+        np.append(y[10 - MAX_KEPT_ROWS :].astype(int), [2] * 10),
     )
     for x in as_rows(X[:5]):
         said = model.predict_proba_one(x)
@@ -596,7 +597,7 @@ def test_batch_that_is_refused_is_given_up(classes):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"estimator": Ridge()}, "is no classifier"),
+        ({"estimator": Ridge()}, "must be a classifier"),
         ({"estimator": FrozenEstimator(GaussianNB())}, "is frozen"),
         ({"classes": ["one"]}, "at least two"),
         ({"batch_size": 0}, "batch_size"),

@@ -405,7 +405,7 @@ class SpyLearner(GaussianNB):
         ({"feedback": "bandit", "algorithm": "hedge"}, "algorithm='hedge' .* The names are discounted_ucb, exp3,"),
         ({"feedback": "bandit", "memory": Snapshots()}, r"use Snapshots\(merge=None\)"),
         ({"feedback": "bandit", "algorithm": Exp3S(exploration=2.0)}, "exploration=2.0"),
-        ({"feedback": "bandit", "algorithm": Exp3(loss_range=(-1, 0))}, "takes losses from -1 to 0; the losses of experts"),
+        ({"feedback": "bandit", "algorithm": Exp3(loss_range=(-1, 0))}, "from -1 to 0; the losses of experts"),
     ],
 )
 def test_wrong_parameters_are_named(parameters, message):

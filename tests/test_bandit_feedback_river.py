@@ -78,7 +78,7 @@ def test_nobody_is_asked_twice_about_a_row_that_was_predicted(make, n_queries):
         assert sorted(in_predict.values()) == [1] * n_queries
         assert not asked(model.learn_one, dict(x), float(y) if make is regressor else y)
         assert {*told_by(model)[-1][0]} == {FEATURES.index(each) for each in in_predict}
-        assert model._row() is None  # the compiled round asks all
+        assert model._compiled_row() is None  # the compiled round asks all
 
 
 def test_rows_that_were_not_predicted_are_asked_about_when_they_are_learned():
@@ -300,7 +300,7 @@ def test_saved_in_mid_stream_it_goes_on_the_same():
 def test_wrong_parameters_are_named(parameters, message):
     for ensemble, spy in ((LongTermMemoryClassifier, SpyChance), (LongTermMemoryRegressor, SpyNumber)):
         with pytest.raises(ValueError, match=message):
-            ensemble([spy("a"), spy("b")], **parameters)
+            ensemble({"a": spy("a"), "b": spy("b")}, **parameters)
 
 
 def _scaled(model):

@@ -184,7 +184,7 @@ def test_features_reach_the_experts():
     assert far - near > 20.0
     model.learn_one(0.0, {"x": 0.0})
     assert model.weights_.shape == (2, 2)  # what was asked for is learned
-    with pytest.raises(ValueError, match="features xs of 1 steps, and horizon=2"):
+    with pytest.raises(ValueError, match="xs has features of 1 steps, but horizon=2"):
         model.forecast(2, xs=[{"x": 1.0}])
 
 

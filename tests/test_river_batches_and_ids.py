@@ -147,7 +147,7 @@ def test_weights_of_a_frame_reach_the_losses_and_the_models():
         ([1.0, None, 2.0], None, "the target is None"),
         ([1.0, float("nan"), 2.0], None, "the target is nan"),
         ([1.0, 2.0, 3.0], [1.0, 2.0], "2 weights for 3 rows"),
-        ([1.0, 2.0, 3.0], [1.0, -2.0, 1.0], "must be a number that is not negative"),
+        ([1.0, 2.0, 3.0], [1.0, -2.0, 1.0], "must be a finite number, 0 or more"),
     ],
 )
 def test_bad_frames_are_named_and_change_nothing(y, w, message):
@@ -186,8 +186,8 @@ def test_rows_without_weight_are_passed_over_and_a_bad_row_does_not_stop_the_oth
     [(LongTermMemoryClassifier, scaled_linear), (LongTermMemoryRegressor, naive_bayes.GaussianNB)],
 )
 def test_model_of_the_wrong_kind_is_named(make, wrong):
-    with pytest.raises(ValueError, match=r"model 0 \(\w+\) is no (classifier|regressor)"):
-        make([wrong()])
+    with pytest.raises(ValueError, match=r"model 'wrong' \(\w+\) is no (classifier|regressor)"):
+        make({"wrong": wrong()})
 
 
 def test_frames_pass_through_a_pipeline():
@@ -276,7 +276,7 @@ def test_only_so_many_wait():
 
 @pytest.mark.parametrize("make", [LongTermMemoryClassifier, LongTermMemoryRegressor])
 def test_ids_never_issued_or_used_twice_are_named_and_change_nothing(make):
-    model = make([naive_bayes.GaussianNB() if make is LongTermMemoryClassifier else scaled_linear()])
+    model = make(named([naive_bayes.GaussianNB() if make is LongTermMemoryClassifier else scaled_linear()]))
     with pytest.raises(ValueError, match="id 'never' is not waiting"):
         model.learn_one({"a": 1.0}, 1.0, id="never")
     assert not hasattr(model, "_engine")
@@ -451,8 +451,8 @@ def test_estimators_of_scikit_learn_are_taken_as_they_are():
 
 
 def test_what_is_of_neither_kind_is_named():
-    with pytest.raises(ValueError, match="model 1 is 'tree', which is neither River's nor scikit-learn's"):
-        LongTermMemoryClassifier(named([naive_bayes.GaussianNB(), "tree"]))
+    with pytest.raises(ValueError, match="model 'tree' is 'tree', which is neither River's nor scikit-learn's"):
+        LongTermMemoryClassifier({"bayes": naive_bayes.GaussianNB(), "tree": "tree"})
 
 
 # Wrong input ------------------------------------------------------------------------------------------------------
@@ -470,12 +470,13 @@ def test_loss_that_is_none_is_refused_at_once():
 @pytest.mark.parametrize("estimator", [LongTermMemoryClassifier, ExpertSelectionClassifier])
 def test_label_that_a_binary_model_cannot_learn_is_refused(estimator):
     """River's logistic regression raises an error at a string, and learns nonsense from a 2."""
-    model = estimator([tree.HoeffdingTreeClassifier(), scaled_logistic()])
+    models = [tree.HoeffdingTreeClassifier(), scaled_logistic()]
+    model = estimator(named(models) if estimator is LongTermMemoryClassifier else models)
     for at in range(10):
         model.learn_one({"a": float(at)}, bool(at % 2))
     before = pickle.dumps(model)
     for label in ("yes", 2):
-        with pytest.raises(ValueError, match=f"the label is {label!r}, and LogisticRegression only knows.*OneVsRest"):
+        with pytest.raises(ValueError, match=f"the label is {label!r}, but LogisticRegression only learns.*OneVsRest"):
             model.learn_one({"a": 1.0}, label)
     assert pickle.dumps(model) == before
     for label in (0, 1, np.True_):

@@ -332,6 +332,8 @@ def test_bad_parameters_are_named():
         ExpertPolicy(exploration=0.0)
     with pytest.raises(ValueError, match="exploration"):
         BanditPolicy(Exp3(exploration=2.0))
-    with pytest.raises(ValueError, match=r"takes losses from 0 to 1; this policy needs losses from -1 to 0.*loss_range"):
+    with pytest.raises(
+        ValueError, match=r"takes losses from 0 to 1; this policy needs losses from -1 to 0.*loss_range"
+    ):
         BanditPolicy(Exp3(loss_range=(0, 1)))
     assert BanditPolicy(Exp3(loss_range=(-1, 0))).pull("a") == "a"

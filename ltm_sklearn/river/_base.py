@@ -49,7 +49,7 @@ class RiverEnsemble(FittedAttributes, NamedModels):
     _engine: Engine
     _adapter: RiverModelsAdapter
     _pending: DelayedLabels
-    _cache: CachedPredictions | None
+    _cache: CachedPredictions | None = None
     _kind: str  #: "classifier" or "regressor"
     _learned = ("_engine", "_adapter", "_pending", "_cache", "_classes")  #: attributes that a round changes in place
 
@@ -133,7 +133,6 @@ class RiverEnsemble(FittedAttributes, NamedModels):
         experts = [Expert(name, name, "live", copy.deepcopy(model), 0, True) for name, model in named.items()]
         engine.begin(experts, self._adapter)
         self._pending = DelayedLabels(self.max_pending)
-        self._cache = None
         self._engine = engine
 
     def _compiled_row(self) -> Any:
