@@ -104,7 +104,7 @@ def test_the_loss_on_record_is_that_of_what_was_issued(rounds):
 @pytest.mark.parametrize("combine", ["average", "sample"])
 def test_what_was_drawn_for_rows_that_are_rounds_is_not_combined_anew(combine):
     rows, _ = random_rows(60)
-    model = regressor(algorithm=Keen(), rounds="row", n_queries=2, combine=combine, loss="absolute", record=10)
+    model = regressor(algorithm=Keen(), rounds="row", n_queries=2, combine=combine, loss="absolute_error", record=10)
     model.partial_fit(rows[:30], rows[:30, 1])
     said = model.predict(rows[30:])
     model.partial_fit(rows[30:], rows[30:, 1])

@@ -50,7 +50,7 @@ CONFIGURATIONS = [
     LongTermMemoryClassifier(named([naive_bayes.GaussianNB()]), algorithm=FixedShare(), combine="leader", memory=None),
     LongTermMemoryRegressor(**next(LongTermMemoryRegressor._unit_test_params())),
     LongTermMemoryRegressor(
-        named([linear(), linear(l2=0.1)]), loss="absolute", combine="sample", memory=Snapshots(every=30), seed=1
+        named([linear(), linear(l2=0.1)]), loss="absolute_error", combine="sample", memory=Snapshots(every=30), seed=1
     ),
     LongTermMemoryRegressor(named([linear()]), algorithm=FixedShare(), memory=None, record=10),
 ]

@@ -42,7 +42,7 @@ def _check_bandit(ensemble: Any) -> None:
     with _naming_feedback("bandit"):
         algorithm = bandit_algorithm(ensemble.algorithm)
     algorithm._check_parameters()
-    low, high = algorithm._known_range()
+    low, high = algorithm.known_loss_range()
     if low > 0.0 or high < 1.0:
         raise ValueError(
             f"algorithm={ensemble.algorithm!r} takes losses from {low:g} to {high:g}; the losses of experts lie in "

@@ -43,7 +43,7 @@ class LongTermMemoryClassifier(ClassifierMixin, DelayedLabelsEnsemble):
     n_queries : int, default=1
         Number of experts queried in a round with ``feedback="bandit"``. The first is drawn with its probability, the
         others uniformly from the rest.
-    loss : {"auto", "zero_one", "brier", "log"} or callable, default="auto"
+    loss : {"auto", "zero_one", "brier", "log_loss"} or callable, default="auto"
         Loss of the experts; "zero_one" counts mistakes. "auto" is "zero_one" and, with ``combine="average"``, also
         chooses between following the best expert and blending all, and adds the stack, an expert that learns to correct
         the others' predictions (see the guide). A callable takes the indices of the true classes in ``classes_``, shape

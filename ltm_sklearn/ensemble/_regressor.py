@@ -38,8 +38,8 @@ class LongTermMemoryRegressor(RegressorMixin, DelayedLabelsEnsemble):
     n_queries : int, default=1
         Number of experts queried in a round with ``feedback="bandit"``. The first is drawn with its probability, the
         others uniformly from the rest.
-    loss : {"auto", "squared", "absolute", "pinball"}, RegressionLoss or callable, default="auto"
-        "auto" is "squared"; ``ltm_sklearn.losses.Pinball(0.9)`` predicts a quantile. A callable takes targets and
+    loss : {"auto", "squared_error", "absolute_error", "pinball"}, RegressionLoss or callable, default="auto"
+        "auto" is "squared_error"; ``ltm_sklearn.losses.Pinball(0.9)`` predicts a quantile. A callable takes targets and
         predictions, both of shape (n,), and returns losses on any scale. With ``combine="average"`` and a loss that
         has a ``gradient``, experts are scored with the loss linearised at the combined prediction, so that the ensemble
         competes with the best convex combination of the experts.

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.optimize import brentq, linprog, nnls
 
 from .._typing import Floats
-from ..losses import Absolute, Percentage, Pinball, Squared
+from ..losses import AbsoluteError, AbsolutePercentageError, Pinball, SquaredError
 
 #: Newton steps end when a step reduces the loss by less than this part.
 TOLERANCE = 1e-11
@@ -37,9 +37,9 @@ def best_weights(forecasts: Floats, y: Floats, loss: Any, convex: bool) -> Float
 
     They are exact for squared errors and piecewise linear losses; for others they come from Newton steps.
     """
-    if type(loss) is Squared:
+    if type(loss) is SquaredError:
         return _least_squares(forecasts, y, convex)
-    if type(loss) not in (Absolute, Pinball, Percentage):
+    if type(loss) not in (AbsoluteError, Pinball, AbsolutePercentageError):
         return _newton(forecasts, y, loss, convex)
     weights = _linear_program(forecasts, y, loss, convex)
     single = np.eye(forecasts.shape[1])[np.abs(forecasts - y[:, np.newaxis]).mean(axis=0).argmin()]

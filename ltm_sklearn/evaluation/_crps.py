@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from .._param_checks import as_floats, check_flag, check_number
 from .._typing import Floats
-from ..losses import within_floats
+from ..losses import clip_to_floats
 from ._tables import check_forecasts
 
 
@@ -58,4 +58,4 @@ def crps(y: ArrayLike, quantile_forecasts: ArrayLike, levels: ArrayLike, *, mean
     with np.errstate(over="ignore"):  # scores beyond the largest float become it
         error = targets[:, np.newaxis] - table
         scores: Floats = 2.0 * (np.maximum(at * error, (at - 1.0) * error) @ np.diff(edges))
-        return float(within_floats(scores.mean())) if mean else within_floats(scores)
+        return float(clip_to_floats(scores.mean())) if mean else clip_to_floats(scores)

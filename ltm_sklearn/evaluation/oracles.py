@@ -62,7 +62,7 @@ def best_expert(losses: ArrayLike) -> Oracle:
     return Oracle(float(means[expert]), np.eye(len(means))[expert], len(checked.values))
 
 
-def best_convex(forecasts: ArrayLike, y: ArrayLike, loss: str | Callable[..., Any] = "squared") -> Oracle:
+def best_convex(forecasts: ArrayLike, y: ArrayLike, loss: str | Callable[..., Any] = "squared_error") -> Oracle:
     """Return the best fixed convex combination in hindsight: weights of at least 0 that sum to 1.
 
     Parameters
@@ -71,10 +71,10 @@ def best_convex(forecasts: ArrayLike, y: ArrayLike, loss: str | Callable[..., An
         Only rows without NaN count.
     y : array-like of shape (n_rows,)
         Targets.
-    loss : str or callable, default="squared"
+    loss : str or callable, default="squared_error"
         A name from ``ltm_sklearn.losses.LOSSES``, or a convex loss ``loss(y, prediction)`` with a method
-        ``gradient`` that takes the same arguments. The squared error and piecewise linear losses, such as "absolute"
-        and "pinball", are solved exactly, others by Newton steps.
+        ``gradient`` that takes the same arguments. The squared error and piecewise linear losses, such as
+        "absolute_error" and "pinball", are solved exactly, others by Newton steps.
 
     Returns
     -------
@@ -91,7 +91,7 @@ def best_convex(forecasts: ArrayLike, y: ArrayLike, loss: str | Callable[..., An
     return _best_combination(forecasts, y, loss, convex=True)
 
 
-def best_linear(forecasts: ArrayLike, y: ArrayLike, loss: str | Callable[..., Any] = "squared") -> Oracle:
+def best_linear(forecasts: ArrayLike, y: ArrayLike, loss: str | Callable[..., Any] = "squared_error") -> Oracle:
     """Return the best fixed linear combination in hindsight: any weights, no intercept.
 
     Parameters
@@ -107,7 +107,7 @@ def best_linear(forecasts: ArrayLike, y: ArrayLike, loss: str | Callable[..., An
     Examples
     --------
     >>> from ltm_sklearn.evaluation import oracles
-    >>> oracles.best_linear([[1.0], [2.0], [4.0]], [2.0, 4.0, 9.0], loss="absolute").weights
+    >>> oracles.best_linear([[1.0], [2.0], [4.0]], [2.0, 4.0, 9.0], loss="absolute_error").weights
     array([2.25])
     """
     return _best_combination(forecasts, y, loss, convex=False)

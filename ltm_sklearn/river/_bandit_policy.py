@@ -59,7 +59,7 @@ class BanditPolicy(WeightedArmsPolicy):
         if seed is not None:
             self._bandit.set_params(random_state=seed)
         self._bandit._check_parameters()
-        low, high = self._bandit._known_range()
+        low, high = self._bandit.known_loss_range()
         if low > ROUNDING - 1.0 or high < -ROUNDING:
             raise ValueError(
                 f"algorithm={algorithm!r} takes losses from {low:g} to {high:g}; this policy needs losses from -1 to "

@@ -34,7 +34,7 @@ class LongTermMemoryClassifier(RiverEnsemble, base.MiniBatchClassifier):
         `"fixed_share"`. None: `LongTermMemory()`. With `feedback="bandit"` any of `ltm_sklearn.bandits`. None:
         `LongTermMemoryBandit()`.
     loss
-        Loss of the experts: "zero_one" (mistakes), "brier", "log", or a function. "auto" is "zero_one" and, with
+        Loss of the experts: "zero_one" (mistakes), "brier", "log_loss", or a function. "auto" is "zero_one" and, with
         `combine="average"`, also chooses between following the best expert and blending all, and adds an expert that
         learns to correct the others' predictions.
     combine

@@ -56,7 +56,7 @@ class LongTermMemoryForecaster(NamedModels, time_series.base.Forecaster):
         self,
         models: Iterable[tuple[str, Any]] | Mapping[str, Any],
         algorithm: ExpertAlgorithm | str | None = None,
-        loss: Any = "squared",
+        loss: Any = "squared_error",
         horizon: int | None = None,
     ) -> None:
         super().__init__(models)

@@ -31,7 +31,7 @@ class LongTermMemoryRegressor(RiverEnsemble, base.MiniBatchRegressor):
         `"fixed_share"`. None: `LongTermMemory()`. With `feedback="bandit"` any of `ltm_sklearn.bandits`. None:
         `LongTermMemoryBandit()`.
     loss
-        Loss of the experts: "squared", "absolute", "pinball", or a function. "auto" is "squared".
+        Loss of the experts: "squared_error", "absolute_error", "pinball", or a function. "auto" is "squared_error".
     combine
         "average" takes the weighted mean of the predictions, "leader" follows the expert with the largest weight,
         "sample" draws one expert per round.

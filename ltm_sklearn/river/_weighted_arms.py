@@ -14,7 +14,7 @@ from river import bandit, metrics, stats, utils
 from .._frames import is_known
 from .._param_checks import check_hashable, named_value_errors
 from .._typing import Floats
-from ..losses import SeenRange, bounded
+from ..losses import ObservedRange, clip_large
 
 #: Number of pulls that may wait for their rewards; beyond it the oldest are discarded.
 MAX_WAITING = 1000
@@ -55,7 +55,7 @@ class WeightedArmsPolicy(bandit.base.Policy):
             raise ValueError("a metric's reward cannot be scaled: reward_scaler must be None, or reward_obj no metric")
         self._rewards = {}  #: reward objects of all arms that were offered or rewarded
         self._arms: list[Any] = []  #: arms in the order of the weights
-        self._seen = SeenRange()  #: range of minus the recent rewards
+        self._seen = ObservedRange()  #: range of minus the recent rewards
         self._first: list[float] = []  #: minus the first rewards, while there are fewer than N_FIRST
         self._waiting: deque[tuple[Any, Any]] = deque(maxlen=MAX_WAITING)  #: pulled arms and their draws
         self._means: dict[Any, stats.Mean] = {}  #: mean rewards until the first that is learned
@@ -103,7 +103,7 @@ class WeightedArmsPolicy(bandit.base.Policy):
         _check_arms([arm_id])
         with named_value_errors("the reward"):
             reward = self._reward(*reward_args, **reward_kwargs)
-        losses = bounded(np.array([-reward]))
+        losses = clip_large(np.array([-reward]))
         first = [*self._first, float(losses[0])] if self._n < N_FIRST else []
         seen = _without_ends(first) if len(first) == N_FIRST else None
         seen = seen or self._seen.widened(losses)
@@ -191,7 +191,7 @@ def _check_arms(arms: list[Any]) -> None:
             raise ValueError(f"the arm is {arm!r}, which does not equal itself")
 
 
-def _without_ends(losses: list[float]) -> SeenRange | None:
+def _without_ends(losses: list[float]) -> ObservedRange | None:
     """Return the range of the losses without the lowest and the highest; None if it has no width."""
     _, low, *_, high, _ = sorted(losses)
-    return SeenRange(low, high) if high > low else None
+    return ObservedRange(low, high) if high > low else None

@@ -28,7 +28,7 @@ class LongTermMemoryEnsemble(BaseEstimator):
     algorithm : ExpertAlgorithm or str, optional
         Any of :mod:`ltm_sklearn.experts`, or its name, such as "fixed_share". None: the aggregator of three
         algorithms of :class:`~ltm_sklearn.ExpertMixture`.
-    loss : str, RegressionLoss or callable, default="squared"
+    loss : str, RegressionLoss or callable, default="squared_error"
         As of :class:`~ltm_sklearn.ExpertMixture`.
 
     Attributes
@@ -55,7 +55,7 @@ class LongTermMemoryEnsemble(BaseEstimator):
     """
 
     def __init__(
-        self, n_estimators: int, algorithm: ExpertAlgorithm | str | None = None, loss: Any = "squared"
+        self, n_estimators: int, algorithm: ExpertAlgorithm | str | None = None, loss: Any = "squared_error"
     ) -> None:
         self.n_estimators = n_estimators
         self.algorithm = algorithm

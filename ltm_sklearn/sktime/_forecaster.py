@@ -41,7 +41,7 @@ class LongTermMemoryForecaster(_HeterogenousEnsembleForecaster):
     algorithm : ExpertAlgorithm or str, optional
         Any of :mod:`ltm_sklearn.experts`, or its name, such as "fixed_share". None: the aggregator of three
         algorithms of :class:`~ltm_sklearn.ExpertMixture`.
-    loss : str, RegressionLoss or callable, default="squared"
+    loss : str, RegressionLoss or callable, default="squared_error"
         As of :class:`~ltm_sklearn.ExpertMixture`.
     n_jobs : int, optional
         Forecasters that are fitted side by side.
@@ -99,7 +99,7 @@ class LongTermMemoryForecaster(_HeterogenousEnsembleForecaster):
         self,
         forecasters: Any,
         algorithm: ExpertAlgorithm | str | None = None,
-        loss: Any = "squared",
+        loss: Any = "squared_error",
         n_jobs: int | None = None,
     ) -> None:
         self.algorithm = algorithm
@@ -200,5 +200,5 @@ class LongTermMemoryForecaster(_HeterogenousEnsembleForecaster):
 
         return [
             {"forecasters": [("last", NaiveForecaster()), ("trend", TrendForecaster())]},
-            {"forecasters": [NaiveForecaster("mean")], "algorithm": FixedShare(), "loss": "absolute"},
+            {"forecasters": [NaiveForecaster("mean")], "algorithm": FixedShare(), "loss": "absolute_error"},
         ]

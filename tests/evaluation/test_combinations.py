@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize
 
 from ltm_sklearn.evaluation import oracles
-from ltm_sklearn.losses import LOSSES, Absolute, Pinball, RegressionLoss, Squared
+from ltm_sklearn.losses import LOSSES, AbsoluteError, Pinball, RegressionLoss, SquaredError
 
 
 class PseudoHuber(RegressionLoss):
@@ -45,8 +45,8 @@ def inverse_size(y):
     return 1.0 / np.abs(y)
 
 
-PIECEWISE_LINEAR = [Absolute(), Pinball(0.2), WeightedAbsolute(inverse_size)]
-ALL_LOSSES = [Squared(), *PIECEWISE_LINEAR, PseudoHuber(), Linex()]
+PIECEWISE_LINEAR = [AbsoluteError(), Pinball(0.2), WeightedAbsolute(inverse_size)]
+ALL_LOSSES = [SquaredError(), *PIECEWISE_LINEAR, PseudoHuber(), Linex()]
 COMBINATIONS = [oracles.best_convex, oracles.best_linear]
 
 
@@ -87,7 +87,7 @@ def test_no_other_linear_combination_is_better(loss, seed):
             assert loss(y, X @ (best.weights + step * direction)).mean() >= best.loss * (1.0 - 1e-9)
 
 
-@pytest.mark.parametrize("loss", [Squared(), PseudoHuber(), Linex()], ids=name_of)
+@pytest.mark.parametrize("loss", [SquaredError(), PseudoHuber(), Linex()], ids=name_of)
 def test_best_convex_agrees_with_a_general_solver(loss):
     X, y = forecasts(n_rows=300)
     general = minimize(
@@ -104,16 +104,16 @@ def test_best_convex_agrees_with_a_general_solver(loss):
 def test_median_and_quantile_are_the_best_constants():
     y = np.array([1.0, 2.0, 4.0, 8.0, 16.0])
     one = np.ones((5, 1))
-    assert oracles.best_linear(one, y, Absolute()).weights == pytest.approx(4.0)
+    assert oracles.best_linear(one, y, AbsoluteError()).weights == pytest.approx(4.0)
     assert oracles.best_linear(one, y, Pinball(0.7)).weights == pytest.approx(8.0)
     assert oracles.best_linear(one, y).weights == pytest.approx(y.mean())
     corners = np.column_stack([np.zeros(5), np.full(5, 100.0)])
-    np.testing.assert_allclose(oracles.best_convex(corners, y, Absolute()).weights, [0.96, 0.04])
+    np.testing.assert_allclose(oracles.best_convex(corners, y, AbsoluteError()).weights, [0.96, 0.04])
 
 
 @pytest.mark.fast_cases(8)
 @pytest.mark.parametrize("scale", [1e-150, 1e-8, 1e8, 1e150])
-@pytest.mark.parametrize("loss", [Squared(), *PIECEWISE_LINEAR], ids=name_of)
+@pytest.mark.parametrize("loss", [SquaredError(), *PIECEWISE_LINEAR], ids=name_of)
 @pytest.mark.parametrize("best", COMBINATIONS)
 def test_scale_of_forecasts_does_not_matter(loss, scale, best):
     X, y = forecasts()
@@ -125,11 +125,11 @@ def test_scale_of_forecasts_does_not_matter(loss, scale, best):
 def test_custom_loss_with_a_kink_is_nearly_exact(seed, best):
     X, y = forecasts(n_rows=400, n_experts=20, seed=seed)
     loss = WeightedAbsolute(np.ones_like)
-    assert best(X, y, loss).loss == pytest.approx(best(X, y, Absolute()).loss, rel=1e-4)
+    assert best(X, y, loss).loss == pytest.approx(best(X, y, AbsoluteError()).loss, rel=1e-4)
 
 
 @pytest.mark.parametrize("best", COMBINATIONS)
-@pytest.mark.parametrize(("scale", "limit"), [(1e-6, Squared()), (1e6, Absolute())])
+@pytest.mark.parametrize(("scale", "limit"), [(1e-6, SquaredError()), (1e6, AbsoluteError())])
 def test_smooth_loss_of_tiny_and_huge_errors(scale, limit, best):
     X, y = forecasts()
     reached = best(scale * X, scale * y, PseudoHuber()).loss
@@ -144,7 +144,7 @@ def test_large_common_level_does_not_cancel_the_errors():
     )
 
 
-@pytest.mark.parametrize("loss", [Squared(), Absolute(), Pinball(0.5), PseudoHuber()], ids=name_of)
+@pytest.mark.parametrize("loss", [SquaredError(), AbsoluteError(), Pinball(0.5), PseudoHuber()], ids=name_of)
 @pytest.mark.parametrize("best", COMBINATIONS)
 def test_degenerate_tables_have_a_solution(best, loss):
     y = np.array([1.0, 2.0, 3.0])
@@ -162,7 +162,7 @@ def test_rows_with_weight_zero_change_nothing(best):
     X, y = forecasts()
     y = np.where(np.arange(80) < 20, 0.0, y)
     found = best(X, y, WeightedAbsolute(lambda y: y != 0.0)).loss
-    assert found == pytest.approx(0.75 * best(X[20:], y[20:], Absolute()).loss)
+    assert found == pytest.approx(0.75 * best(X[20:], y[20:], AbsoluteError()).loss)
 
 
 def test_rows_with_a_missing_forecast_do_not_count():
@@ -175,7 +175,7 @@ def test_rows_with_a_missing_forecast_do_not_count():
     np.testing.assert_array_equal(best.weights, expected)
 
 
-@pytest.mark.parametrize("loss", [name for name in LOSSES if name.startswith(("absolute", "pinball", "percent"))])
+@pytest.mark.parametrize("loss", [name for name in LOSSES if name.startswith(("absolute_error", "pinball", "percent"))])
 @pytest.mark.parametrize("level", [1e3, pytest.param(1e6, marks=pytest.mark.exhaustive), 1e8])
 def test_more_freedom_never_increases_the_loss(loss, level):
     rng = np.random.default_rng(0)
@@ -192,7 +192,7 @@ def test_more_freedom_never_increases_the_loss(loss, level):
 # Errors -----------------------------------------------------------------------------------------------------------
 
 X, Y = np.ones((3, 2)), np.ones(3)
-PERCENTAGE = next(name for name in LOSSES if "percentage" in name)
+PERCENTAGE = next(name for name in LOSSES if "absolute_percentage_error" in name)
 
 
 @pytest.mark.parametrize(

@@ -23,8 +23,8 @@ ROOT = Path(__file__).resolve().parents[2]
 #: Files of tests, and which of theirs: those that run a kernel beside what defines it.
 TESTS = {
     "test_kernel.py": "compiled or saved or awake",
-    "test_bandit_interface.py": "compiled",
-    "test_sparse_bandit.py": "compiled",
+    "bandits/test_base.py": "compiled",
+    "bandits/test_sparse.py": "compiled",
     "test_council.py": "compiled",
     "evaluation/test_oracles.py": "compiled",
     "test_one_row.py": "",

@@ -5,7 +5,7 @@ import pytest
 from broken_copies import broken_copy
 
 from ltm_sklearn.bandits import SparseLongTermMemory, reference
-from ltm_sklearn.bandits._hybrid import hybrid_weights
+from ltm_sklearn.bandits._hybrid_regularizer import hybrid_weights
 
 ROUNDING = 1e-11
 

@@ -1,6 +1,7 @@
-"""The table of bandit algorithms that the common tests run over, and small loss tables with fixed seeds."""
+"""Table of the bandit algorithms that common tests run over, and small tables of losses with fixed seeds."""
 
 import numpy as np
+import pytest
 
 from ltm_sklearn.bandits import (
     DiscountedUCB,
@@ -16,11 +17,11 @@ from ltm_sklearn.bandits import _long_term_memory_bandit as default_module
 from ltm_sklearn.bandits import _scaled as scaled_module
 from ltm_sklearn.bandits import _sparse as sparse_module
 
-#: Tests over the whole table use this many arms.
+#: Number of arms of tests over the whole table.
 K = 4
 
-#: Name -> how to make one with a random_state; these take a ``loss_range``.
-RIVALS = {
+#: Factories by name; these bandits have a ``loss_range``.
+SCALED_BANDITS = {
     "exp3": lambda seed=0: Exp3(random_state=seed),
     "exp3-horizon": lambda seed=0: Exp3(horizon=2_000_000, loss_range=(-1.0, 1.0), random_state=seed),
     "exp3-rate": lambda seed=0: Exp3(0.01, 0.3, random_state=seed),
@@ -37,7 +38,7 @@ RIVALS = {
 }
 
 BANDITS = {
-    **RIVALS,
+    **SCALED_BANDITS,
     "default": lambda seed=0: LongTermMemoryBandit(random_state=seed),
     "sparse": lambda seed=0: SparseLongTermMemory(random_state=seed),
     "sparse-free": lambda seed=0: SparseLongTermMemory(
@@ -47,15 +48,28 @@ BANDITS = {
     "hybrid-horizon": lambda seed=0: SparseHybrid(horizon=2_000_000, barrier=1.0, random_state=seed),
 }
 
-#: Those that play the best arm they know of: all chances are 0 or even.
+#: Bandits that draw uniformly among the best arms: all probabilities are 0 or equal.
 DETERMINISTIC = {name for name in BANDITS if "ucb" in name}
 
-#: Modules whose ``kernel`` does what the NumPy code defines.
+#: One configuration of each rule: the others are tested with ``-m exhaustive``.
+REPRESENTATIVES = {"exp3", "exp3s", "exp3ix-rate", "window-ucb", "discounted-ucb", "default", "sparse-free", "hybrid"}
+
+#: Modules with compiled rounds.
 MODULES_WITH_KERNEL = [default_module, scaled_module, sparse_module]
 
-#: Over how many rounds compiled and NumPy runs are compared. Importance-weighted losses magnify a rounding error by
-#: about exp(rate · loss) in each round: an arm charged too much is drawn more seldom, and charged more when it is.
+#: Number of rounds in which compiled and NumPy runs are compared. Importance weights magnify a rounding error by about
+#: exp(rate · loss) per round: an arm whose loss is too large is drawn less often, and its estimates grow.
 COMPARABLE_ROUNDS = {"exp3ix": 600, "exp3ix-horizon": 400, "exp3ix-rate": 200}
+
+
+def each_bandit(table, argument="make"):
+    """Parametrise a test over a table of bandits; all but the representatives are exhaustive."""
+
+    def parameter(name):
+        value = name if argument == "name" else table[name]
+        return pytest.param(value, id=name, marks=() if name in REPRESENTATIVES else pytest.mark.exhaustive)
+
+    return pytest.mark.parametrize(argument, [parameter(name) for name in table])
 
 
 def without_kernel(monkeypatch):
@@ -64,7 +78,7 @@ def without_kernel(monkeypatch):
 
 
 def random_losses(n_rounds, n_arms=K, seed=0):
-    """In [-1, 1], with a good arm that changes halfway, ties, and the ends of the range."""
+    """Losses in [-1, 1] with a good arm that changes halfway, ties, and both ends of the range."""
     rng = np.random.default_rng(seed)
     losses = rng.uniform(-1.0, 1.0, (n_rounds, n_arms))
     losses[: n_rounds // 2, 0] -= 0.5

@@ -1,19 +1,17 @@
-"""The rivals are what their papers say: the rules by hand, the bounds with constants, and what each is good at."""
+"""Exp3, Exp3-IX, Exp3.S and UCB: rules written out, regret bounds with constants, parameters."""
 
 import pickle
 
 import numpy as np
 import pytest
-from bandit_algorithms import RIVALS, K, assert_distribution, random_losses, without_kernel
-from pools import for_each, same, snapshot
+from pools import same, snapshot
+from support.bandit_algorithms import SCALED_BANDITS, K, assert_distribution, each_bandit, random_losses, without_kernel
 
 from ltm_sklearn.bandits import DiscountedUCB, Exp3, Exp3IX, Exp3S, SlidingWindowUCB
 
-pytestmark = pytest.mark.fast_cases(3)
 
-
-def played_by_hand(bandit, losses, *, n_queries=None):
-    """Plays with draw and update; yields the probabilities before each round, the arms, and the chances of each."""
+def rounds_of(bandit, losses, n_queries):
+    """Play with draw and update; yield the probabilities before each round, the arms, their chances and losses."""
     for row in losses:
         bandit.draw(losses.shape[1])
         chances = bandit.probabilities
@@ -22,7 +20,7 @@ def played_by_hand(bandit, losses, *, n_queries=None):
         bandit.update(arms, row[arms])
 
 
-# The rules, by hand ----------------------------------------------------------------------------------------------
+# The rules, written out ------------------------------------------------------------------------------------------
 
 LOW, HIGH = -0.8, 1.0
 LOSSES = np.clip(random_losses(150), LOW, HIGH)
@@ -30,18 +28,18 @@ each_query = pytest.mark.parametrize("n_queries", [None, 2])
 
 
 @each_query
-def test_exp3_by_hand(n_queries):
+def test_exp3_written_out(n_queries):
     bandit, weights, gamma = Exp3(0.1, 0.3, loss_range=(LOW, HIGH), random_state=0), np.ones(K), 0.1
-    for shown, arms, chances, losses in played_by_hand(bandit, LOSSES, n_queries=n_queries):
+    for shown, arms, chances, losses in rounds_of(bandit, LOSSES, n_queries):
         np.testing.assert_allclose(shown, (1 - gamma) * weights / weights.sum() + gamma / K, rtol=1e-9)
         weights[arms] *= np.exp(0.3 * (HIGH - losses) / (HIGH - LOW) / chances)
 
 
 @each_query
-def test_exp3s_by_hand(n_queries):
+def test_exp3s_written_out(n_queries):
     bandit = Exp3S(0.1, 0.02, 0.3, loss_range=(LOW, HIGH), random_state=0)
     weights, gamma, alpha = np.ones(K), 0.1, 0.02
-    for shown, arms, chances, losses in played_by_hand(bandit, LOSSES, n_queries=n_queries):
+    for shown, arms, chances, losses in rounds_of(bandit, LOSSES, n_queries):
         np.testing.assert_allclose(shown, (1 - gamma) * weights / weights.sum() + gamma / K, rtol=1e-9)
         shared = np.e * alpha / K * weights.sum()
         weights[arms] *= np.exp(0.3 * (HIGH - losses) / (HIGH - LOW) / chances)
@@ -49,37 +47,37 @@ def test_exp3s_by_hand(n_queries):
 
 
 @each_query
-def test_exp3ix_by_hand(n_queries):
+def test_exp3ix_written_out(n_queries):
     bandit, totals = Exp3IX(0.05, 0.3, loss_range=(LOW, HIGH), random_state=0), np.zeros(K)
-    for shown, arms, chances, losses in played_by_hand(bandit, LOSSES, n_queries=n_queries):
+    for shown, arms, chances, losses in rounds_of(bandit, LOSSES, n_queries):
         weights = np.exp(-0.3 * totals)
         np.testing.assert_allclose(shown, weights / weights.sum(), rtol=1e-9)
         totals[arms] += (losses - LOW) / (HIGH - LOW) / (chances + 0.05)
 
 
-def even_among_best(bounds):
+def uniform_among_best(bounds):
     best = bounds >= bounds.max() - 1e-9
     return best / best.sum()
 
 
 @each_query
-def test_sliding_window_ucb_by_hand(n_queries):
+def test_sliding_window_ucb_written_out(n_queries):
     bandit, window = SlidingWindowUCB(12, 0.7, loss_range=(LOW, HIGH), random_state=0), []
-    for shown, arms, _, losses in played_by_hand(bandit, LOSSES, n_queries=n_queries):
+    for shown, arms, _, losses in rounds_of(bandit, LOSSES, n_queries):
         counts = np.array([sum(arm == k for arm, _ in window) for k in range(K)])
         sums = np.array([sum(gain for arm, gain in window if arm == k) for k in range(K)])
         if (counts == 0).any():
             bounds = np.where(counts == 0, 1.0, 0.0)
         else:
             bounds = sums / counts + np.sqrt(0.7 * np.log(len(window)) / counts)
-        np.testing.assert_allclose(shown, even_among_best(bounds))
+        np.testing.assert_allclose(shown, uniform_among_best(bounds))
         window = (window + sorted(zip(arms, (HIGH - losses) / (HIGH - LOW), strict=True)))[-12:]
 
 
 @each_query
-def test_discounted_ucb_by_hand(n_queries):
+def test_discounted_ucb_written_out(n_queries):
     bandit, history = DiscountedUCB(0.9, 0.2, loss_range=(LOW, HIGH), random_state=0), []
-    for t, (shown, arms, _, losses) in enumerate(played_by_hand(bandit, LOSSES, n_queries=n_queries)):
+    for t, (shown, arms, _, losses) in enumerate(rounds_of(bandit, LOSSES, n_queries)):
         counts, sums = np.zeros((2, K))
         for arm, gain, at in history:
             counts[arm] += 0.9 ** (t - 1 - at)
@@ -88,25 +86,25 @@ def test_discounted_ucb_by_hand(n_queries):
             bounds = np.where(counts == 0, 1.0, 0.0)
         else:
             bounds = sums / counts + 2 * np.sqrt(0.2 * np.log(counts.sum()) / counts)
-        np.testing.assert_allclose(shown, even_among_best(bounds))
+        np.testing.assert_allclose(shown, uniform_among_best(bounds))
         history += [(arm, gain, t) for arm, gain in zip(arms, (HIGH - losses) / (HIGH - LOW), strict=True)]
 
 
 @pytest.mark.parametrize("rounds_before", [0, 1, 100, 128])
-def test_textbook_settings(rounds_before):
-    """With a horizon those of the corollaries, without one those for the next power of two."""
+def test_default_settings_are_those_of_the_papers(rounds_before):
+    """With a horizon those of the theorems, without one those of the next power of two."""
     for horizon, assumed in ((5_000, 5_000), (None, {0: 1, 1: 2, 100: 128, 128: 256}[rounds_before])):
         state = {"gains": np.zeros(6), "weights": np.zeros(6), "rounds": rounds_before}
         gamma = min(1.0, np.sqrt(6 * np.log(6) / ((np.e - 1) * assumed)))
-        assert Exp3(horizon=horizon)._settings(state) == pytest.approx((gamma, gamma / 6))
+        assert Exp3(horizon=horizon)._settings(state) == pytest.approx((gamma / 6, gamma, 0.0))
         gamma = min(1.0, np.sqrt(6 * (4 * np.log(6 * assumed) + np.e) / ((np.e - 1) * assumed)))
         expected = gamma, gamma / 6, np.e / assumed / 6
         assert Exp3S(n_segments=4, horizon=horizon)._settings(state) == pytest.approx(expected)
         gamma = min(1.0, np.sqrt(6 * np.log(6 * assumed) / assumed))
         assert Exp3S(horizon=horizon)._settings(state)[0] == pytest.approx(gamma)
         rate = np.sqrt(2 * np.log(6) / (6 * assumed))
-        assert Exp3IX(horizon=horizon)._settings(state) == pytest.approx((rate / 2, rate))
-        assert Exp3IX(0.3, horizon=horizon)._settings(state) == pytest.approx((0.3, rate))
+        assert Exp3IX(horizon=horizon)._settings(state) == pytest.approx((rate, 0.0, rate / 2))
+        assert Exp3IX(0.3, horizon=horizon)._settings(state) == pytest.approx((rate, 0.0, 0.3))
         window = 2 * np.sqrt(max(assumed, 2) * np.log(max(assumed, 2)) / 3)
         assert SlidingWindowUCB(n_segments=4, horizon=horizon)._current_window(state) == np.ceil(window)
         discount = DiscountedUCB(n_segments=4, horizon=horizon)._current_discount(state)
@@ -140,45 +138,45 @@ each_kind = pytest.mark.parametrize("kind", ["clear", "noisy", "sparse"])
 
 
 @each_kind
-def test_exp3_keeps_its_bound(kind):
+def test_regret_of_exp3_is_below_its_bound(kind):
     losses, good = environment(kind)
     bound = 2 * np.sqrt(np.e - 1) * np.sqrt(T * K * np.log(K))
     assert regrets(Exp3(horizon=T, loss_range=(0, 1), random_state=0), losses, good).mean() <= bound
-    # in the worst case a doubled fallback costs a factor; none shows here
+    # in theory doubling the horizon costs a factor; none shows here
     assert regrets(Exp3(loss_range=(0, 1), random_state=0), losses, good).mean() <= bound
     assert regrets(Exp3(horizon=T, random_state=0), losses, good).mean() <= 2 * bound  # a range twice as wide
-    assert bound < 0.6 * (losses.mean() * T - losses[np.arange(T), good].sum())  # of what one loses who never learns
+    assert bound < 0.6 * (losses.mean() * T - losses[np.arange(T), good].sum())  # the regret of uniform draws
 
 
 @each_kind
-@pytest.mark.parametrize("told", [True, False])
-def test_exp3s_keeps_its_bound(kind, told):
+@pytest.mark.parametrize("known", [True, False])
+def test_regret_of_exp3s_is_below_its_bound(kind, known):
     n_rounds, n_segments = 20_000, 4
     losses, good = environment(kind, n_segments, n_rounds)
     size, log = K * n_rounds, np.log(K * n_rounds)
-    if told:
+    if known:
         bound = 2 * np.sqrt(np.e - 1) * np.sqrt(size * (n_segments * log + np.e))
     else:
         bound = n_segments * np.sqrt(size * log) + 2 * np.e * np.sqrt(size / log)
-    bandit = Exp3S(n_segments=n_segments if told else None, horizon=n_rounds, loss_range=(0, 1), random_state=0)
+    bandit = Exp3S(n_segments=n_segments if known else None, horizon=n_rounds, loss_range=(0, 1), random_state=0)
     assert regrets(bandit, losses, good).mean() <= bound
     if kind == "clear":
         assert bound < losses.mean() * n_rounds
 
 
 @each_kind
-def test_exp3ix_keeps_its_bound_with_high_probability(kind):
+def test_regret_of_exp3ix_is_below_its_bound_in_most_runs(kind):
     losses, good = environment(kind)
     bandit = Exp3IX(horizon=T, loss_range=(0, 1), random_state=0)
     found = regrets(bandit, losses, good, n_seeds=50)
     spread = np.sqrt(2 * K * T / np.log(K)) + 1
     in_most = 2 * np.sqrt(2 * K * T * np.log(K)) + spread * np.log(2 / 0.1)
     assert np.mean(found <= in_most) >= 0.9
-    assert found.mean() <= 2 * np.sqrt(2 * K * T * np.log(K)) + spread * (np.log(2) + 1)  # the tail, summed up
+    assert found.mean() <= 2 * np.sqrt(2 * K * T * np.log(K)) + spread * (np.log(2) + 1)  # the integral of the tail
     assert found.std() < 0.1 * T
 
 
-def test_ucb_is_logarithmic_where_nothing_changes():
+def test_regret_of_ucb_is_logarithmic_without_changes():
     rng = np.random.default_rng(0)
     n_rounds, gaps = 20_000, np.array([0.2, 0.3, 0.4])
     losses = (rng.random((n_rounds, K)) < np.append(0.3, 0.3 + gaps)).astype(float)
@@ -188,13 +186,13 @@ def test_ucb_is_logarithmic_where_nothing_changes():
     ]
     played = [bandit.run(losses, n_seeds=5) for bandit in bandits]
     assert np.array_equal(played[0], played[1])  # both are UCB1
-    charged = np.append(0.0, gaps)[played[0]]
-    assert charged.sum(axis=1).mean() <= (8 * np.log(n_rounds) / gaps + (1 + np.pi**2 / 3) * gaps).sum()
-    halves = charged[:, : n_rounds // 2].sum(axis=1).mean(), charged[:, n_rounds // 2 :].sum(axis=1).mean()
+    regret = np.append(0.0, gaps)[played[0]]
+    assert regret.sum(axis=1).mean() <= (8 * np.log(n_rounds) / gaps + (1 + np.pi**2 / 3) * gaps).sum()
+    halves = regret[:, : n_rounds // 2].sum(axis=1).mean(), regret[:, n_rounds // 2 :].sum(axis=1).mean()
     assert halves[1] < 0.25 * halves[0]
 
 
-def test_those_that_forget_recover_after_a_switch_and_exp3_does_not():
+def test_all_but_exp3_recover_after_a_switch():
     n_rounds = 10_000
     losses = np.zeros((n_rounds, K))
     losses[:5_000, 0] = losses[5_000:, 1] = -1.0
@@ -215,8 +213,8 @@ def test_those_that_forget_recover_after_a_switch_and_exp3_does_not():
 # Ranges ----------------------------------------------------------------------------------------------------------
 
 
-@for_each(RIVALS)
-def test_only_the_place_of_a_loss_in_its_range_counts(make):
+@each_bandit(SCALED_BANDITS)
+def test_only_the_position_of_a_loss_in_its_range_counts(make):
     losses = np.round(np.random.default_rng(0).random((200, K)) * 8) / 8  # shifts by halves are then exact
     played = [
         make().set_params(loss_range=loss_range).run(scale * losses + loss_range[0])
@@ -225,8 +223,8 @@ def test_only_the_place_of_a_loss_in_its_range_counts(make):
     assert all(np.array_equal(arms, played[0]) for arms in played[1:])
 
 
-@for_each(RIVALS)
-def test_losses_outside_their_range_are_named(make):
+@each_bandit(SCALED_BANDITS)
+def test_losses_outside_loss_range_are_refused(make):
     bandit = make().set_params(loss_range=(-1, 0))
     with pytest.raises(ValueError, match=r"losses must lie in \[-1, 0\] \(loss_range\): round 0, arm 1 has 0.5"):
         bandit.run([[0.0, 0.5, -1.0]])
@@ -263,7 +261,7 @@ BAD_PARAMETERS = [
 
 
 @pytest.mark.parametrize(("make", "name", "value"), BAD_PARAMETERS)
-def test_wrong_parameters_are_named(make, name, value):
+def test_invalid_parameters_are_refused(make, name, value):
     bandit = make(**{name: value})
     for call in (lambda: bandit.draw(3), lambda: bandit.run(np.zeros((2, 3)))):
         with pytest.raises(ValueError, match=name):
@@ -271,28 +269,36 @@ def test_wrong_parameters_are_named(make, name, value):
         assert not hasattr(bandit, "state_")
 
 
-# Arms that come and go -------------------------------------------------------------------------------------------
+# Added and dropped arms ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", [name for name in RIVALS if "exp3" in name])
-def test_a_newcomer_gets_an_even_share_and_a_loss_of_arms_scales_the_rest(name):
-    bandit = RIVALS[name]()
+def weights_of(bandit):
+    state = bandit.state_
+    if "weights" in state:
+        return state["weights"]
+    weights = np.exp(bandit._settings(state).rate * (state["gains"] - state["gains"].max()))
+    return weights / weights.sum()
+
+
+@pytest.mark.parametrize("name", [name for name in SCALED_BANDITS if "exp3" in name])
+def test_a_new_arm_gets_an_equal_share_of_the_weights(name):
+    bandit = SCALED_BANDITS[name]()
     losses = np.ones((300, K))
     losses[:, 1] = -1.0
     bandit.run(losses)
-    before = bandit.state_["weights"] if "exp3s" in name else bandit._weights(bandit.state_)
+    before = weights_of(bandit)
     bandit.add_arm()
-    after = bandit.state_["weights"] if "exp3s" in name else bandit._weights(bandit.state_)
+    after = weights_of(bandit)
     assert_distribution(after, K + 1)
     if name in {"exp3-rate", "exp3s", "exp3s-horizon", "exp3s-rate", "exp3ix-rate"}:  # a rate that K does not change
         np.testing.assert_allclose(after, np.append(before * K / (K + 1), 1 / (K + 1)), rtol=1e-6, atol=1e-12)
     bandit.drop_arm(1)
     bandit.drop_arm(3)
-    left = bandit.state_["weights"] if "exp3s" in name else bandit._weights(bandit.state_)
+    left = weights_of(bandit)
     assert_distribution(left, K - 1)
 
 
-def test_weights_far_below_the_rest_come_back_when_the_rest_is_dropped():
+def test_small_weights_recover_when_the_large_ones_are_dropped():
     losses = np.ones((5_000, 3))
     losses[:, 0] = -1.0
     for bandit in (
@@ -308,7 +314,7 @@ def test_weights_far_below_the_rest_come_back_when_the_rest_is_dropped():
         assert np.mean(bandit.run(swapped)[0, -100:] == 1) > 0.9
 
 
-def test_the_window_is_all_that_is_kept():
+def test_the_state_holds_only_the_window():
     bandit = SlidingWindowUCB(50, random_state=0)
     bandit.run(random_losses(20_000))
     assert len(bandit.state_["seen"]) == len(bandit.state_["gains"]) == 50
@@ -319,7 +325,7 @@ def test_the_window_is_all_that_is_kept():
     assert len(bandit.state_["seen"]) == 50
 
 
-def test_the_window_forgets_dropped_arms_and_knows_the_others_by_their_new_numbers():
+def test_the_window_marks_dropped_arms_and_renumbers_others():
     bandit = SlidingWindowUCB(8, random_state=0)
     bandit.run(np.tile([0.0, 0.5, 1.0, -1.0], (6, 1)))
     seen, gains = bandit.state_["seen"], bandit.state_["gains"]
@@ -328,15 +334,14 @@ def test_the_window_forgets_dropped_arms_and_knows_the_others_by_their_new_numbe
     assert np.array_equal(bandit.state_["seen"], expected)
     assert np.array_equal(bandit.state_["gains"], gains)
     assert bandit.add_arm() == 3
-    assert bandit.probabilities.tolist() == [0.0, 0.0, 0.0, 1.0]  # of the newcomer nothing is known
+    assert bandit.probabilities.tolist() == [0.0, 0.0, 0.0, 1.0]  # the new arm has no losses
     other = pickle.loads(pickle.dumps(bandit))
     losses = random_losses(30)
     assert np.array_equal(bandit.run(losses), other.run(losses))
     assert -1 not in bandit.state_["seen"]
 
 
-def test_the_best_of_those_awake_is_played():
-    """Of a rule that plays one arm, not any of the others."""
+def test_ucb_plays_the_best_awake_arm():
     for bandit in (SlidingWindowUCB(100, 0.0, random_state=0), DiscountedUCB(1.0, 0.0, random_state=0)):
         for _ in range(3):
             arms = bandit.draw(K, n_queries=K)
@@ -346,13 +351,13 @@ def test_the_best_of_those_awake_is_played():
         assert {bandit.draw(awake=[True, False, False, False]) for _ in range(20)} == {0}
 
 
-def test_arms_that_have_never_gained_anything_can_sleep_too():
+def test_arms_without_gains_can_sleep():
     for bandit in (SlidingWindowUCB(100, 0.0, random_state=0), DiscountedUCB(1.0, 0.0, random_state=0)):
         bandit.update(bandit.draw(K, n_queries=K), np.ones(K))
         assert {bandit.draw(awake=[True, False, True, False]) for _ in range(30)} == {0, 2}
 
 
-def test_no_weight_is_lost_for_ever_without_sharing(monkeypatch):
+def test_weights_recover_without_sharing(monkeypatch):
     losses = np.ones((2_000, 3))
     losses[:1_000, 0] = losses[1_000:, 1] = -1.0
     compiled = Exp3S(0.05, 0.0, 30.0, random_state=0)
@@ -365,7 +370,7 @@ def test_no_weight_is_lost_for_ever_without_sharing(monkeypatch):
     np.testing.assert_allclose(plain.state_["weights"], compiled.state_["weights"], rtol=1e-6)
 
 
-def test_unseen_arms_come_first_and_in_any_order():
+def test_ucb_plays_arms_without_losses_first_in_random_order():
     orders = set()
     for seed in range(20):
         for bandit in (SlidingWindowUCB(random_state=seed), DiscountedUCB(random_state=seed)):

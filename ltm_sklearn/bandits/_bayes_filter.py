@@ -1,15 +1,15 @@
-"""A Bayesian filter: how likely is each arm to be the good one now, if good arms change and return?
+"""Bayesian filter for bandits: the posterior probability that each arm is the good one, if good arms change and return.
 
-One arm is good at a time; its losses have the mean of the *good* level, those of the others that of the *bad* one. A
-loss of the arm that was pulled multiplies the arm's weight by the ratio of the two likelihoods; as nothing is divided
-by the probability of the draw, a rare pull tells no more than a frequent one. Between rounds the weights are shared as
-in Share-θ: ``w ← (1-α) ẇ + α v``, ``v ← (1-θ) v + θ ẇ``, which is what Bayes' rule says of arms that return. Cells with
-different α run side by side and are believed by Bayes' rule, too.
+The model has one good arm at a time. Its losses have the mean of the *good* level, those of the other arms that of the
+*bad* level. A loss of the drawn arm multiplies the arm's weight by the likelihood ratio of the two levels. No loss is
+divided by the probability of the draw, so a rare draw counts no more than a frequent one. Between rounds the weights
+are shared as in Share-θ: ``w ← (1-α) ẇ + α v``, ``v ← (1-θ) v + θ ẇ``. This is Bayes' rule for good arms that return.
+Several cells with different switching rates α run in parallel and are weighted by Bayes' rule, too.
 
-The levels are learned on the way, by expectation maximisation: each loss counts for the good level as far as its arm is
-believed to be the good one. Gains are ``x = (highest - ℓ)/(highest - lowest)`` in the range of the losses of late, and
-their log-likelihood is ``[x ln μ + (1-x) ln(1-μ)]/φ``: that of a coin where all gains are 0 or 1, and with the
-dispersion φ that of numbers that scatter less around their mean (a quasi-likelihood).
+The levels are learned by expectation maximisation: each loss counts for the good level in proportion to the posterior
+probability that its arm is the good one. Gains are ``x = (highest - ℓ)/(highest - lowest)`` in the range of recent
+losses. Their quasi-log-likelihood is ``[x ln μ + (1-x) ln(1-μ)]/φ`` with dispersion φ: exact for gains of 0 and 1 with
+φ = 1; numbers that vary less around their mean have a smaller φ.
 """
 
 from __future__ import annotations
@@ -22,32 +22,32 @@ from .._numerics import normalise
 from .._typing import Floats, State
 from ._validation import Arms
 
-#: Switching rates α of the cells. The first cell's is 1/(t + 2): for good arms that hardly ever change.
+#: Switching rates α of the cells. 0 stands for 1/(t + 2), for good arms that rarely change.
 SWITCHING = np.array([0.0, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1])
-#: Prior belief in the cells: halved from each to the next.
+#: Prior weights of the cells: each is half of the one before.
 BELIEF = normalise(0.5 ** np.arange(len(SWITCHING), dtype=np.float64))
-#: Share of the belief that is spread by the prior after each round.
+#: Share of the weights of the cells that returns to the prior after each round.
 BELIEF_SHARING = 1e-5
-#: Their memory rate θ is 1/(t + 2), the mean of the whole past, but not below this.
+#: Least memory rate θ. Above it θ is 1/(t + 2), so that v is the mean of all past posteriors.
 MEMORY = 1e-4
-#: Part of what is recalled that is spread evenly, for arms that were never good before.
+#: Share of the recalled weight that is spread uniformly, for arms that were never good before.
 NOVELTY = 0.05
 
-#: What is known of the levels fades by this factor a round.
+#: Factor per round by which the statistics of the levels fade.
 FADING = 0.9997
-#: The levels begin as if so many gains had been seen on each, with these means.
+#: The prior of the levels: so many gains on each, with these means.
 FIRST_COUNT, FIRST_GOOD, FIRST_BAD = 10.0, 0.75, 0.25
-#: The least distance between the levels, in units of the square root of the dispersion.
+#: Least distance between the levels, in units of the square root of the dispersion.
 LEAST_DISTANCE = 0.1
-#: Levels stay this far from 0 and 1, where one gain alone would decide for ever.
+#: Levels stay this far from 0 and 1, where a single gain would settle the posterior for ever.
 MARGIN = 0.005
-#: The least dispersion, and the largest log-ratio that one loss may bring.
+#: Least dispersion, and the limit of the log-likelihood ratio of one loss.
 LEAST_DISPERSION, LARGEST_RATIO = 1e-3, 5.0
 
-#: Losses that differ by no more than this are the same; counts of no more than this are none.
+#: Losses that differ by no more than this are equal; counts up to this are 0.
 SAME = 1e-12
-#: The range grows at most by this factor in a round, and what lies beyond the levels fades by this part a round: one
-#: outlier does not make all else look alike.
+#: The range grows by at most this factor in a round. What lies beyond the levels shrinks by this share per round. Both
+#: limit how long an outlier makes all other losses look alike.
 GROWTH, SHRINKING = 4.0, 1.0 / 300.0
 
 
@@ -60,19 +60,19 @@ class Levels(NamedTuple):
 
 
 def initial_filter(n_arms: int) -> State:
-    """Before the first round."""
+    """Return the state of the filter before the first round."""
     cells = np.full((len(SWITCHING), n_arms), 1.0 / n_arms)
     sums = dict.fromkeys(("good_count", "good_loss", "good_squares", "bad_count", "bad_loss"), 0.0)
     return {"tracked": cells, "remembered": cells, "belief": BELIEF, "lowest": np.inf, "highest": -np.inf, **sums}
 
 
 def switching(rounds: int) -> Floats:
-    """The rates α after so many rounds."""
+    """Return the switching rates α of the cells after so many rounds."""
     return np.where(SWITCHING > 0.0, SWITCHING, 1.0 / (rounds + 2.0))
 
 
 def levels(state: State) -> Levels:
-    """What the levels are now, in units of the range of the losses."""
+    """Return the current levels, as gains in the range of the losses."""
     width = state["highest"] - state["lowest"]
 
     def mean(kind: str, first: float) -> float:
@@ -96,12 +96,14 @@ def levels(state: State) -> Levels:
 
 
 def widened(state: State, losses: Floats) -> State:
-    """The range after these losses."""
+    """Return the ends of the range after these losses."""
     lowest, highest = state["lowest"], state["highest"]
     if not range_is_known(state):
         return {"lowest": min(lowest, float(losses.min())), "highest": max(highest, float(losses.max()))}
     good = state["good_loss"] / state["good_count"]
-    bad = state["bad_loss"] / state["bad_count"] if state["bad_count"] > SAME else good  # of one arm just rounding
+    bad = (
+        state["bad_loss"] / state["bad_count"] if state["bad_count"] > SAME else good
+    )  # a single arm has only rounding errors
     lowest += SHRINKING * max(min(good, bad) - lowest, 0.0)
     highest -= SHRINKING * max(highest - max(good, bad), 0.0)
     beyond = (GROWTH - 1.0) * (highest - lowest)
@@ -112,27 +114,27 @@ def widened(state: State, losses: Floats) -> State:
 
 
 def range_is_known(state: State) -> bool:
-    """Whether some loss was better than another."""
+    """Return whether two losses have differed."""
     return bool(state["highest"] - state["lowest"] > SAME)
 
 
 def likelihood_ratios(now: Levels, gains: Floats) -> Floats:
-    """By how much likelier gains are if their arm is the good one."""
+    """Return the likelihood ratios of gains between a good and a bad arm."""
     good, bad, dispersion = now
     logs = gains * np.log(good / bad) + (1.0 - gains) * np.log((1.0 - good) / (1.0 - bad))
     return np.exp(np.clip(logs / dispersion, -LARGEST_RATIO, LARGEST_RATIO))
 
 
 def shared(posterior: Floats, memory: Floats, alpha: Floats | float, theta: float) -> tuple[Floats, Floats]:
-    """``w ← (1-α) ẇ + α v`` and ``v ← (1-θ) v + θ ẇ``, with a little of ``v`` spread evenly."""
+    """Return ``w ← (1-α) ẇ + α v`` and ``v ← (1-θ) v + θ ẇ``, with a small share of v spread uniformly."""
     recalled = (1.0 - NOVELTY) * memory + NOVELTY / memory.shape[-1]
     return (1.0 - alpha) * posterior + alpha * recalled, (1.0 - theta) * memory + theta * posterior
 
 
 def next_filter(state: State, arms: Arms, losses: Floats, gains: Floats) -> State:
-    """A round in which these arms were seen, with losses that lie in the range."""
+    """Return the filter after a round with the losses, and the gains in the range, of some arms."""
     posterior = state["tracked"].copy()
-    expected = state["highest"]  # where all losses are the same, nothing is said by one, but it is counted
+    expected = state["highest"]  # while all losses are equal, they are only counted
     if range_is_known(state):
         now = levels(state)
         posterior[:, arms] *= likelihood_ratios(now, gains)

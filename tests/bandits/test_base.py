@@ -1,4 +1,4 @@
-"""What every bandit algorithm promises its callers, whatever its rule."""
+"""Behaviour that all bandit algorithms share."""
 
 import copy
 import pickle
@@ -6,43 +6,31 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from bandit_algorithms import (
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+from pools import same, snapshot
+from scipy.stats import chisquare
+from sklearn.base import clone
+from support.bandit_algorithms import (
     BANDITS,
     COMPARABLE_ROUNDS,
     DETERMINISTIC,
     MODULES_WITH_KERNEL,
     K,
     assert_distribution,
+    each_bandit,
     random_losses,
     without_kernel,
 )
-from hypothesis import HealthCheck, example, given, settings
-from hypothesis import strategies as st
-from pools import for_each, same, snapshot
-from scipy.stats import chisquare
-from sklearn.base import clone
 
 from ltm_sklearn.bandits import BanditAlgorithm
 from ltm_sklearn.bandits._base import draw_from
-
-pytestmark = pytest.mark.fast_cases(3)
 
 T = 60
 
 
 def resumed(bandit):
     return pickle.loads(pickle.dumps(bandit))
-
-
-def play(bandit, losses, *, between=lambda bandit: bandit, n_arms=None):
-    """A loop of draw and update; ``between`` may replace the bandit after each draw."""
-    played = []
-    for row in losses:
-        arm = bandit.draw(n_arms)
-        bandit = between(bandit)
-        bandit.update(arm, row[arm])
-        played.append(arm)
-    return bandit, played
 
 
 def assert_close(left, right, tolerance=1e-9):
@@ -61,21 +49,25 @@ def started(make, n_rounds=20):
 # run, loop, split, resume ----------------------------------------------------------------------------------------
 
 
-@for_each(BANDITS)
-def test_run_equals_loop_of_draw_and_update(make):
+@each_bandit(BANDITS)
+@pytest.mark.parametrize("between", [lambda bandit: bandit, resumed], ids=["plain", "pickled"])
+def test_run_equals_a_loop_of_draw_and_update(make, between):
     losses = random_losses(T)
-    ran = make()
+    ran, looped = make(), make()
     played = ran.run(losses)
-    looped, arms = play(make(), losses, n_arms=K)
     assert played.shape == (1, T)
-    assert played[0].tolist() == arms
+    for row, expected in zip(losses, played[0], strict=True):
+        arm = looped.draw(K)
+        looped = between(looped)
+        looped.update(arm, row[arm])
+        assert arm == expected
     assert ran.n_rounds_ == looped.n_rounds_ == T
     assert_close(ran, looped)
 
 
-@for_each(BANDITS)
-@pytest.mark.parametrize("cuts", [[1], [2, 3, 40], [0, 33], list(range(T))], ids=str)
-def test_one_run_equals_any_split_before_and_after_pickling(make, cuts):
+@each_bandit(BANDITS)
+@pytest.mark.parametrize("cuts", [[0, 2, 3, 40], list(range(T))], ids=["few", "all"])
+def test_a_run_equals_its_parts_before_and_after_pickling(make, cuts):
     losses = random_losses(T)
     whole = make()
     played = whole.run(losses)
@@ -90,16 +82,7 @@ def test_one_run_equals_any_split_before_and_after_pickling(make, cuts):
     assert_close(pickled, whole)
 
 
-@for_each(BANDITS)
-def test_pickling_between_draw_and_update_changes_nothing(make):
-    losses = random_losses(T)
-    plain, arms = play(make(), losses, n_arms=K)
-    saved, others = play(make(), losses, between=resumed, n_arms=K)
-    assert arms == others
-    assert same(snapshot(plain), snapshot(saved))
-
-
-@for_each(BANDITS)
+@each_bandit(BANDITS)
 def test_rewards_are_minus_losses(make):
     losses = random_losses(T)
     by_loss, by_reward = make(), make()
@@ -111,8 +94,8 @@ def test_rewards_are_minus_losses(make):
     assert same(snapshot(by_loss), snapshot(by_reward))
 
 
-@for_each(BANDITS)
-def test_run_does_not_change_its_losses_and_takes_read_only_and_strided_ones(make):
+@each_bandit(BANDITS)
+def test_run_takes_read_only_and_strided_losses_unchanged(make):
     losses = random_losses(2 * T)
     kept = losses.copy()
     losses.flags.writeable = False
@@ -130,7 +113,7 @@ def test_the_kernels_are_compiled():
     assert all(module.kernel is not None for module in MODULES_WITH_KERNEL)
 
 
-@pytest.mark.parametrize("name", BANDITS)
+@each_bandit(BANDITS, "name")
 def test_compiled_equals_numpy(name, monkeypatch):
     losses = random_losses(COMPARABLE_ROUNDS.get(name, 3_000), 7)
     fast, slow = BANDITS[name](), BANDITS[name]()
@@ -140,10 +123,10 @@ def test_compiled_equals_numpy(name, monkeypatch):
     assert_close(fast, slow)
 
 
-@example(seed=0, n_arms=1, n_before=30)  # what is left for bad arms is rounding, and differs
+@example(seed=0, n_arms=1, n_before=30)
 @settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 10**6), n_arms=st.integers(1, 9), n_before=st.integers(0, 200_000))
-@pytest.mark.parametrize("name", BANDITS)
+@each_bandit(BANDITS, "name")
 def test_compiled_equals_numpy_from_any_state(name, seed, n_arms, n_before, monkeypatch):
     rng = np.random.default_rng(seed)
     kind = rng.integers(3)
@@ -161,8 +144,8 @@ def test_compiled_equals_numpy_from_any_state(name, seed, n_arms, n_before, monk
     assert_close(fast, slow)
 
 
-@for_each(BANDITS)
-def test_a_subclass_with_another_rule_does_not_run_the_kernel(make):
+@each_bandit(BANDITS)
+def test_a_subclass_with_another_rule_runs_without_kernel(make):
     base = type(make())
 
     class Lazy(base):
@@ -173,9 +156,9 @@ def test_a_subclass_with_another_rule_does_not_run_the_kernel(make):
     assert set(lazy.run(random_losses(20)).ravel()) == {1}
 
 
-@for_each(BANDITS)
-def test_a_million_rounds_stay_a_distribution(make):
-    """Long stretches of the best and of the worst losses, after which another arm is good."""
+@each_bandit(BANDITS)
+def test_probabilities_stay_a_distribution_for_a_million_rounds(make):
+    """Long stretches of the best and of the worst losses, then another arm is good."""
     bandit = make()
     for value, good in ((-1.0, 0), (1.0, 1), (0.0, 2), (-1.0, 2), (1.0, 0)):
         losses = np.full((200_000, 3), value)
@@ -190,18 +173,7 @@ def test_a_million_rounds_stay_a_distribution(make):
 # Parameters ------------------------------------------------------------------------------------------------------
 
 
-@for_each(BANDITS)
-def test_clone_is_fresh(make):
-    losses = random_losses(T)
-    used = make()
-    played = used.run(losses)
-    fresh = clone(used)
-    assert not hasattr(fresh, "state_")
-    assert fresh.n_rounds_ == 0
-    assert np.array_equal(fresh.run(losses), played)
-
-
-@for_each(BANDITS)
+@each_bandit(BANDITS)
 def test_parameters_can_be_read_set_and_shown(make):
     bandit = make()
     params = bandit.get_params()
@@ -211,12 +183,17 @@ def test_parameters_can_be_read_set_and_shown(make):
     assert type(bandit).__name__ in repr(bandit)
     with pytest.raises(ValueError, match="nonsense"):
         bandit.set_params(nonsense=1)
-    bandit.draw(K)
-    with pytest.raises(ValueError, match="in the middle of a run"):
+    losses = random_losses(T)
+    played = bandit.run(losses)
+    with pytest.raises(ValueError, match="after the first round"):
         bandit.set_params(random_state=5)
+    fresh = clone(bandit)
+    assert not hasattr(fresh, "state_")
+    assert fresh.n_rounds_ == 0
+    assert np.array_equal(fresh.run(losses), played)
 
 
-@for_each(BANDITS)
+@each_bandit(BANDITS)
 def test_random_state_reproduces_and_other_seeds_differ(make):
     losses = random_losses(200)
     assert np.array_equal(make(3).run(losses), make(3).run(losses))
@@ -225,8 +202,8 @@ def test_random_state_reproduces_and_other_seeds_differ(make):
     assert not np.array_equal(make(state).run(losses), make(state).run(losses))
 
 
-@pytest.mark.parametrize("name", BANDITS)
-def test_repeats_differ_and_leave_no_trace(name):
+@each_bandit(BANDITS, "name")
+def test_further_seeds_differ_and_do_not_change_the_bandit(name):
     make = BANDITS[name]
     losses = random_losses(150)
     once, often = started(make), started(make)
@@ -238,7 +215,7 @@ def test_repeats_differ_and_leave_no_trace(name):
     assert once.random_.bit_generator.state == often.random_.bit_generator.state
     assert np.array_equal(once.run(losses), often.run(losses))
     fresh = make().run(losses, n_seeds=5)
-    if name in DETERMINISTIC:  # these draw lots at the start, and by then may have drawn all
+    if name in DETERMINISTIC:  # these draw at random only while arms are unknown
         assert len({tuple(row) for row in fresh}) > 1
     else:
         assert len({tuple(row) for row in several}) == len({tuple(row) for row in fresh}) == 5
@@ -247,25 +224,25 @@ def test_repeats_differ_and_leave_no_trace(name):
 # Draws -----------------------------------------------------------------------------------------------------------
 
 
-def test_a_chance_of_zero_is_never_picked():
-    """Not even by the ends of what a random number can be."""
+def test_an_arm_with_probability_zero_is_never_drawn():
+    """The ends of the range of random numbers included."""
     chances = np.array([0.0, 0.5, 0.0, 0.5, 0.0])
     assert [draw_from(chances, uniform) for uniform in (0.0, 0.25, 0.5, 1.0 - 2**-53)] == [1, 1, 3, 3]
     assert draw_from(np.array([1.0]), 1.0 - 2**-53) == 0
 
 
-@for_each(BANDITS)
-def test_a_run_takes_back_what_was_drawn_before(make):
+@each_bandit(BANDITS)
+def test_run_discards_a_waiting_draw(make):
     bandit = started(make)
     arm = bandit.draw()
     bandit.run(random_losses(3))
-    with pytest.raises(ValueError, match="no draw to update"):
+    with pytest.raises(ValueError, match="no draw waits"):
         bandit.update(arm, 0.5)
 
 
-@for_each(BANDITS)
+@each_bandit(BANDITS)
 @pytest.mark.parametrize("awake", [None, [True, False, True, True]], ids=["awake", "asleep"])
-def test_arms_are_drawn_with_the_probabilities_shown(make, awake):
+def test_arms_are_drawn_with_the_stated_probabilities(make, awake):
     bandit = started(make)
     expected = bandit.probabilities if awake is None else bandit._awake_distribution(bandit.state_, np.array(awake))
     assert_distribution(expected, K)
@@ -276,8 +253,8 @@ def test_arms_are_drawn_with_the_probabilities_shown(make, awake):
         assert chisquare(counts[drawn], 2_000 * expected[drawn]).pvalue > 1e-4
 
 
-@for_each(BANDITS)
-def test_a_query_draws_distinct_arms_with_the_chances_claimed(make):
+@each_bandit(BANDITS)
+def test_queried_arms_differ_and_have_the_stated_chances(make):
     bandit = started(make)
     n, first = 3_000, bandit.probabilities
     counts, firsts = np.zeros(K), np.zeros(K)
@@ -294,8 +271,8 @@ def test_a_query_draws_distinct_arms_with_the_chances_claimed(make):
     np.testing.assert_allclose(firsts, n * first, atol=error)
 
 
-@for_each(BANDITS)
-def test_losses_of_a_query_are_learned_in_any_order(make):
+@each_bandit(BANDITS)
+def test_losses_of_queried_arms_are_learned_in_any_order(make):
     one, other = started(make), started(make)
     for row in random_losses(20, seed=1):
         arms = one.draw(n_queries=2)
@@ -306,8 +283,8 @@ def test_losses_of_a_query_are_learned_in_any_order(make):
     assert one.n_rounds_ == 40
 
 
-@for_each(BANDITS)
-def test_all_arms_queried_find_the_best(make):
+@each_bandit(BANDITS)
+def test_queries_of_all_arms_find_the_best(make):
     bandit = make()
     for _ in range(300):
         arms = bandit.draw(K, n_queries=K)
@@ -315,7 +292,7 @@ def test_all_arms_queried_find_the_best(make):
     assert bandit.probabilities.argmax() == 2
 
 
-@for_each(BANDITS)
+@each_bandit(BANDITS)
 def test_sleeping_arms_are_never_drawn(make):
     bandit = make()
     rng = np.random.default_rng(0)
@@ -329,15 +306,15 @@ def test_sleeping_arms_are_never_drawn(make):
         assert_distribution(bandit.probabilities, K)
 
 
-@for_each(BANDITS)
-def test_one_arm_is_always_drawn(make):
+@each_bandit(BANDITS)
+def test_a_single_arm_is_always_drawn(make):
     bandit = make()
     assert set(bandit.run(random_losses(20, 1)).ravel()) == {0}
     assert bandit.draw(awake=[True], n_queries=1).tolist() == [0]
     assert bandit.probabilities.tolist() == [1.0]
 
 
-@for_each(BANDITS)
+@each_bandit(BANDITS)
 @pytest.mark.parametrize("value", [-1.0, 0.0, 0.3, 1.0])
 def test_equal_losses_keep_all_arms_in_play(make, value):
     bandit = make()
@@ -346,15 +323,15 @@ def test_equal_losses_keep_all_arms_in_play(make, value):
     assert_distribution(bandit.probabilities, 3)
 
 
-@for_each(BANDITS)
-def test_the_first_draw_is_even(make):
+@each_bandit(BANDITS)
+def test_the_first_draw_is_uniform(make):
     bandit = make()
     bandit.draw(K)
     np.testing.assert_allclose(bandit.probabilities, 1 / K)
 
 
-@for_each(BANDITS)
-def test_a_loss_that_comes_late_is_learned_with_its_own_probability(make):
+@each_bandit(BANDITS)
+def test_a_delayed_loss_is_learned_with_its_own_probability(make):
     prompt, late = started(make), started(make)
     arm = prompt.draw()
     chance = prompt.probabilities[arm]
@@ -364,8 +341,8 @@ def test_a_loss_that_comes_late_is_learned_with_its_own_probability(make):
     assert same(prompt.state_, late.state_)
 
 
-@for_each(BANDITS)
-def test_extreme_probabilities_stay_sane(make):
+@each_bandit(BANDITS)
+def test_extreme_probabilities_keep_the_state_finite(make):
     bandit = started(make)
     for chance in (5e-324, 1e-300, 1e-12, 1.0):
         for loss in (-1.0, 1.0):
@@ -375,11 +352,11 @@ def test_extreme_probabilities_stay_sane(make):
     assert_distribution(bandit.probabilities, K)
 
 
-# Arms that come and go -------------------------------------------------------------------------------------------
+# Added and dropped arms ------------------------------------------------------------------------------------------
 
 
-@for_each(BANDITS)
-def test_arms_added_and_dropped_at_random_stay_sane(make):
+@each_bandit(BANDITS)
+def test_arms_can_be_added_and_dropped_at_random(make):
     bandit, n_arms = make(), K
     rng = np.random.default_rng(0)
     bandit.draw(K)
@@ -401,16 +378,16 @@ def test_arms_added_and_dropped_at_random_stay_sane(make):
         assert_distribution(bandit.probabilities, n_arms)
 
 
-@for_each(BANDITS)
-def test_an_arm_that_joins_and_leaves_at_once_leaves_no_trace(make):
+@each_bandit(BANDITS)
+def test_adding_and_dropping_an_arm_changes_nothing(make):
     bandit = started(make)
     before = bandit.probabilities
     bandit.drop_arm(bandit.add_arm())
     np.testing.assert_allclose(bandit.probabilities, before, atol=1e-12)
 
 
-@for_each(BANDITS)
-def test_those_behind_a_dropped_arm_move_up(make):
+@each_bandit(BANDITS)
+def test_indices_behind_a_dropped_arm_fall_by_one(make):
     bandit = make()
     losses = np.ones((400, K))
     losses[:, 2] = -1.0
@@ -422,8 +399,8 @@ def test_those_behind_a_dropped_arm_move_up(make):
     assert bandit.probabilities.argmax() == 1
 
 
-@for_each(BANDITS)
-def test_a_newcomer_that_is_best_is_found(make):
+@each_bandit(BANDITS)
+def test_a_new_arm_that_is_best_is_found(make):
     bandit = make()
     losses = np.full((1_000, K), 0.5)
     losses[:, 0] = 0.0
@@ -433,8 +410,8 @@ def test_a_newcomer_that_is_best_is_found(make):
     assert np.mean(played[0, -1_000:] == K) > 1.5 / (K + 1)
 
 
-@for_each(BANDITS)
-def test_a_draw_survives_other_arms_leaving_and_falls_with_its_own(make):
+@each_bandit(BANDITS)
+def test_a_waiting_draw_is_discarded_only_with_its_own_arm(make):
     bandit = started(make)
     bandit.draw(awake=[False, False, True, False])
     bandit.drop_arm(0)
@@ -455,7 +432,7 @@ def one_bad(value):
     return losses
 
 
-#: What is done to a bandit that has played 20 rounds and drawn an arm, and what the message must say.
+#: Calls of a bandit that has played 20 rounds and drawn an arm, and a pattern of the message.
 BAD_CALLS = {
     "loss-high": (lambda b, arm: b.update(arm, 1.1), r"loss must lie in \[-1, 1\]: round 20, arm \d has 1\.1"),
     "loss-low": (lambda b, arm: b.update(arm, -1.5), r"loss must lie in .*-1\.5"),
@@ -468,27 +445,27 @@ BAD_CALLS = {
     "reward-text": (lambda b, arm: b.update(arm, reward="a"), "reward must be numbers"),
     "both": (lambda b, arm: b.update(arm, 0.1, reward=0.1), "either a loss or a reward"),
     "neither": (lambda b, arm: b.update(arm), "either a loss or a reward"),
-    "arm-unknown": (lambda b, arm: b.update(K, 0.1), "no arm 4: there are 4"),
+    "arm-unknown": (lambda b, arm: b.update(K, 0.1), "no arm 4: there are 4 arms"),
     "arm-negative": (lambda b, arm: b.update(-1, 0.1), "no arm -1"),
     "arm-text": (lambda b, arm: b.update("a", 0.1), "no arm 'a'"),
-    "arm-float": (lambda b, arm: b.update(float(arm), 0.1), "no arm .*whole numbers"),
+    "arm-float": (lambda b, arm: b.update(float(arm), 0.1), "no arm .*integers from 0 to 3"),
     "arm-bool": (lambda b, arm: b.update(True, 0.1), "no arm True"),
     "arm-none": (lambda b, arm: b.update(None, 0.1), "no arm None"),
-    "arm-other": (lambda b, arm: b.update((arm + 1) % K, 0.1), "is not what was drawn"),
-    "arms-more": (lambda b, arm: b.update([arm, (arm + 1) % K], [0.1, 0.2]), "is not what was drawn"),
-    "arms-twice": (lambda b, arm: b.update([arm, arm], [0.1, 0.2]), "that differ"),
+    "arm-other": (lambda b, arm: b.update((arm + 1) % K, 0.1), "was not drawn"),
+    "arms-more": (lambda b, arm: b.update([arm, (arm + 1) % K], [0.1, 0.2]), "was not drawn"),
+    "arms-twice": (lambda b, arm: b.update([arm, arm], [0.1, 0.2]), "several distinct arms"),
     "arms-none": (lambda b, arm: b.update([], []), "one arm, or several"),
     "probability-zero": (lambda b, arm: b.update(arm, 0.1, probability=0.0), r"must lie in \(0, 1\]"),
     "probability-high": (lambda b, arm: b.update(arm, 0.1, probability=1.5), r"must lie in \(0, 1\]"),
     "probability-nan": (lambda b, arm: b.update(arm, 0.1, probability=np.nan), r"must lie in \(0, 1\]"),
     "probability-shape": (lambda b, arm: b.update(arm, 0.1, probability=[0.1, 0.2]), "probability has shape"),
     "probability-text": (lambda b, arm: b.update(arm, 0.1, probability="p"), "probability must be numbers"),
-    "draw-other-arms": (lambda b, arm: b.draw(K + 1), "n_arms=5, but this bandit runs over 4"),
+    "draw-other-arms": (lambda b, arm: b.draw(K + 1), "n_arms=5, but this bandit has 4 arms"),
     "n_queries-large": (lambda b, arm: b.draw(n_queries=K + 1), "n_queries=5 must be a positive integer up to 4"),
     "n_queries-zero": (lambda b, arm: b.draw(n_queries=0), "n_queries=0"),
     "n_queries-float": (lambda b, arm: b.draw(n_queries=2.0), "n_queries=2.0"),
     "n_queries-awake": (lambda b, arm: b.draw(awake=[True, True, False, False], n_queries=3), "n_queries=3 .*up to 2"),
-    "all-asleep": (lambda b, arm: b.draw(awake=[False] * K), "all arms sleep"),
+    "all-asleep": (lambda b, arm: b.draw(awake=[False] * K), "awake is False for all arms"),
     "awake-short": (lambda b, arm: b.draw(awake=[True]), "awake must be True or False for each of 4"),
     "awake-numbers": (lambda b, arm: b.draw(awake=[1.0, 0.0, 1.0, 1.0]), "awake must be True or False"),
     "run-high": (lambda b, arm: b.run(one_bad(1.5)), r"losses must lie in \[-1, 1\]: round 23, arm 2 has 1\.5"),
@@ -496,7 +473,7 @@ BAD_CALLS = {
     "run-reward": (lambda b, arm: b.run(rewards=one_bad(-2.0)), "rewards must lie in .*round 23, arm 2 has -2"),
     "run-text": (lambda b, arm: b.run([["a"] * K]), "losses must be numbers"),
     "run-ragged": (lambda b, arm: b.run([[0.1] * K, [0.1]]), "losses must be numbers"),
-    "run-narrow": (lambda b, arm: b.run(random_losses(5, K - 1)), "losses have 3 arms, but this bandit runs over 4"),
+    "run-narrow": (lambda b, arm: b.run(random_losses(5, K - 1)), "losses have 3 columns, but this bandit has 4 arms"),
     "run-row": (lambda b, arm: b.run(np.zeros(K)), r"shape \(n_rounds, n_arms\)"),
     "run-no-arms": (lambda b, arm: b.run(np.zeros((3, 0))), r"shape \(n_rounds, n_arms\)"),
     "run-both": (lambda b, arm: b.run(random_losses(2), rewards=random_losses(2)), "either losses or rewards"),
@@ -509,8 +486,8 @@ BAD_CALLS = {
 }
 
 
-@for_each(BANDITS)
-def test_bad_calls_say_what_is_wrong_and_change_nothing(make):
+@each_bandit(BANDITS)
+def test_messages_of_bad_calls_and_an_unchanged_state(make):
     bandit = started(make)
     arm = bandit.draw()
     untouched = copy.deepcopy(bandit)
@@ -525,7 +502,7 @@ def test_bad_calls_say_what_is_wrong_and_change_nothing(make):
     assert np.array_equal(bandit.run(losses), untouched.run(losses))
 
 
-@for_each(BANDITS)
+@each_bandit(BANDITS)
 def test_the_last_arm_cannot_be_dropped(make):
     bandit = make()
     bandit.draw(1)
@@ -535,21 +512,21 @@ def test_the_last_arm_cannot_be_dropped(make):
     assert same(snapshot(bandit), before)
 
 
-@for_each(BANDITS)
-def test_a_draw_is_learned_once(make):
+@each_bandit(BANDITS)
+def test_a_draw_is_learned_only_once(make):
     bandit = started(make)
-    with pytest.raises(ValueError, match="no draw to update"):
+    with pytest.raises(ValueError, match="no draw waits"):
         bandit.update(0, 0.1)
     arm = bandit.draw()
     bandit.update(arm, 0.1)
     before = snapshot(bandit)
-    with pytest.raises(ValueError, match="no draw to update"):
+    with pytest.raises(ValueError, match="no draw waits"):
         bandit.update(arm, 0.1)
     assert same(snapshot(bandit), before)
 
 
-@for_each(BANDITS)
-def test_arms_must_be_known_first(make):
+@each_bandit(BANDITS)
+def test_calls_before_the_first_draw_are_refused(make):
     bandit = make()
     for call in (
         lambda: bandit.update(0, 0.1),
@@ -569,9 +546,9 @@ def test_arms_must_be_known_first(make):
     assert bandit.n_rounds_ == 0
 
 
-@for_each(BANDITS)
+@each_bandit(BANDITS)
 @pytest.mark.parametrize("random_state", ["seed", -1, 1.5, np.random.default_rng(0)], ids=str)
-def test_a_wrong_random_state_is_named(make, random_state):
+def test_an_invalid_random_state_is_refused(make, random_state):
     bandit = make(random_state)
     for call in (lambda: bandit.draw(K), lambda: bandit.run(random_losses(2))):
         with pytest.raises(ValueError, match="random_state="):
@@ -579,15 +556,15 @@ def test_a_wrong_random_state_is_named(make, random_state):
         assert not hasattr(bandit, "n_arms_")
 
 
-def test_the_deterministic_ones_are_named_right():
+def test_the_table_of_deterministic_bandits_is_right():
     for name, make in BANDITS.items():
         chances = started(make, 100).probabilities
         assert (set(np.unique(chances)) <= {0.0, chances.max()}) == (name in DETERMINISTIC)
 
 
-@for_each(BANDITS)
-def test_a_damaged_state_is_refused_before_any_round(make):
-    """Compiled rounds trust its shapes: with others they would read what is not theirs."""
+@each_bandit(BANDITS)
+def test_a_state_of_wrong_shape_is_refused(make):
+    """Compiled rounds would read beyond its arrays."""
     bandit = started(make)
     name = next(name for name, value in bandit.state_.items() if isinstance(value, np.ndarray))
     damaged = bandit.state_[name] + 1_000_000 if name == "seen" else bandit.state_[name][..., :-1]
@@ -597,7 +574,7 @@ def test_a_damaged_state_is_refused_before_any_round(make):
 
 
 class Broken(BanditAlgorithm):
-    """A rule that goes wrong."""
+    """A custom rule that returns wrong probabilities or raises an error."""
 
     def __init__(self, chances=None, learns=True, *, random_state=None):
         self.chances = chances
@@ -617,13 +594,13 @@ class Broken(BanditAlgorithm):
 
 
 @pytest.mark.parametrize("chances", [[np.nan] * 4, [0.0] * 4, [0.5, 0.5], [-0.5, 0.5, 0.5, 0.5], [np.inf, 0, 0, 0]])
-def test_a_rule_that_gives_no_distribution_is_named(chances):
+def test_wrong_probabilities_of_a_custom_rule_are_refused(chances):
     for call in (lambda bandit: bandit.draw(K), lambda bandit: bandit.run(random_losses(2))):
-        with pytest.raises(ValueError, match="Broken gave no distribution over 4 arms"):
+        with pytest.raises(ValueError, match=r"Broken\._distribution returned no distribution over 4 arms"):
             call(Broken(chances))
 
 
-def test_a_rule_that_fails_leaves_the_draw_and_the_random_numbers():
+def test_an_error_in_a_custom_rule_changes_nothing():
     bandit = Broken(learns=False, random_state=0)
     arm = bandit.draw(K)
     with pytest.raises(RuntimeError, match="no"):
@@ -636,8 +613,8 @@ def test_a_rule_that_fails_leaves_the_draw_and_the_random_numbers():
     assert bandit.n_rounds_ == 0
 
 
-@for_each(BANDITS)
-def test_arms_may_come_as_any_whole_numbers(make):
+@each_bandit(BANDITS)
+def test_arms_may_be_any_kind_of_integers(make):
     expected = started(make)
     expected.update([1, 2], [0.5, -0.5], probability=[0.5, 0.5])
     for arms in (np.array([1, 2], dtype=np.int8), (1, 2), pd.Series([1, 2])):
