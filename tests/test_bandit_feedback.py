@@ -26,7 +26,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import GaussianNB
-from stream_experts import (
+from support.stream_experts import (
     RAISES_IN_LEARN,
     RAISES_IN_PREDICT,
     SAYS_NAN,

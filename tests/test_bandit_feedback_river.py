@@ -11,8 +11,8 @@ pytest.importorskip("river")
 
 from bandit_experts import Keen, RoundObservation, told_by
 from river import compose, linear_model, naive_bayes, preprocessing, stream
-from river_experts import ReadsChance, ReadsLabel, ReadsNumber, rivers_checks
 from support.named_models import named
+from support.river_models import ReadsChance, ReadsLabel, ReadsNumber, rivers_checks
 
 from ltm_sklearn import Snapshots
 from ltm_sklearn.ensemble import ExpertWarning

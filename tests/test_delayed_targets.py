@@ -7,7 +7,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 from sklearn.naive_bayes import GaussianNB
-from stream_experts import ReadsChance, ReadsNumber, assert_same_outcome, frozen_readers
+from support.stream_experts import ReadsChance, ReadsNumber, assert_same_outcome, frozen_readers
 
 from ltm_sklearn import LongTermMemoryClassifier, LongTermMemoryRegressor, Snapshots
 from ltm_sklearn.experts import LongTermMemory

@@ -16,7 +16,6 @@ pytest.importorskip("sktime")
 
 from forecasters import RiverReads, SktimeReads, taking_turns  # noqa: E402
 from river import datasets, evaluate, linear_model, metrics, time_series  # noqa: E402
-from river_experts import rivers_checks  # noqa: E402
 from sklearn.linear_model import LinearRegression  # noqa: E402
 from sklearn.metrics import mean_squared_error  # noqa: E402
 from sktime.forecasting.compose import YfromX, make_reduction  # noqa: E402
@@ -30,6 +29,7 @@ from sktime.forecasting.trend import TrendForecaster  # noqa: E402
 from sktime.split import SlidingWindowSplitter  # noqa: E402
 from sktime.utils.estimator_checks import check_estimator  # noqa: E402
 from support.named_models import named  # noqa: E402
+from support.river_models import rivers_checks  # noqa: E402
 
 from ltm_sklearn import ExpertMixture  # noqa: E402
 from ltm_sklearn.aggregation._aggregator import Rows  # noqa: E402

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import SGDRegressor
 from sklearn.naive_bayes import GaussianNB
-from stream_experts import Says
+from support.stream_experts import Says
 
 from ltm_sklearn import ExpertMixture, LongTermMemoryClassifier, LongTermMemoryRegressor
 from ltm_sklearn.bandits import Exp3, LowerBoundAdversary, SlidingWindowUCB

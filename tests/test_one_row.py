@@ -9,8 +9,8 @@ import pytest
 pytest.importorskip("river")
 
 from river import linear_model, naive_bayes, preprocessing
-from river_experts import ReadsChances, ReadsNumber
 from support.named_models import named
+from support.river_models import ReadsChances, ReadsNumber
 
 from ltm_sklearn import Snapshots
 from ltm_sklearn.engine import _compiled_round as _one_row

@@ -5,8 +5,8 @@ import pickle
 import numpy as np
 import pytest
 from sklearn.frozen import FrozenEstimator
-from stream_experts import ReadsChance
 from support.named_models import named
+from support.stream_experts import ReadsChance
 
 from ltm_sklearn import LongTermMemoryClassifier
 from ltm_sklearn.aggregation._stack import FIRST_SQUARE, MOST_CELLS, RATE, Stack

@@ -5,7 +5,7 @@ from sklearn.linear_model import Ridge, SGDClassifier, SGDRegressor
 from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from sklearn_checks import sklearn_checks
+from support.sklearn_checks import sklearn_checks
 
 from ltm_sklearn import ExpertMixture, LongTermMemoryClassifier, LongTermMemoryRegressor, Snapshots
 from ltm_sklearn.ensemble import IncrementalPipeline, SlidingWindow

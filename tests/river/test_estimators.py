@@ -26,8 +26,8 @@ from river import (  # noqa: E402
     stats,
     tree,
 )
-from river_experts import ReadsChance, ReadsNumber, rivers_checks  # noqa: E402
 from support.named_models import named  # noqa: E402
+from support.river_models import ReadsChance, ReadsNumber, rivers_checks  # noqa: E402
 
 from ltm_sklearn import LongTermMemoryClassifier as SklearnClassifier  # noqa: E402
 from ltm_sklearn import Snapshots  # noqa: E402

@@ -20,9 +20,9 @@ from river import (
     preprocessing,
     tree,
 )
-from river_experts import ReadsChance, ReadsNumber
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 from support.named_models import named
+from support.river_models import ReadsChance, ReadsNumber
 
 from ltm_sklearn import LongTermMemoryClassifier as SklearnClassifier
 from ltm_sklearn import Snapshots

@@ -1,0 +1,76 @@
+"""``IncrementalPipeline``: a pipeline with ``partial_fit``."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import Ridge, SGDClassifier, SGDRegressor
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, Normalizer, PowerTransformer, StandardScaler
+
+from ltm_sklearn import LongTermMemoryRegressor
+from ltm_sklearn.ensemble import IncrementalPipeline, SlidingWindow
+
+
+def numbered(first, n_rows):
+    """Rows that are their own number, so that a window can be read off a nearest neighbour."""
+    rows = np.arange(first, first + n_rows, dtype=float)
+    return rows[:, np.newaxis], rows
+
+
+def test_pipeline_learns_as_its_steps_would_one_by_one():
+    rng = np.random.default_rng(0)
+    pipeline = IncrementalPipeline([("scale", StandardScaler()), ("sgd", SGDRegressor(random_state=0))])
+    scale, sgd = StandardScaler(), SGDRegressor(random_state=0)
+    for _ in range(5):
+        X = 1e3 * rng.normal(size=(20, 3))
+        y = X[:, 0]
+        pipeline.partial_fit(X, y)
+        sgd.partial_fit(scale.partial_fit(X).transform(X), y)
+    np.testing.assert_array_equal(pipeline.predict(X), sgd.predict(scale.transform(X)))
+
+
+def test_steps_that_need_no_fitting_are_passed_through():
+    steps = [
+        ("norm", Normalizer()),
+        ("log", FunctionTransformer(np.abs)),
+        ("none", "passthrough"),
+        ("minmax", MinMaxScaler()),
+    ]
+    pipeline = IncrementalPipeline([*steps, ("sgd", SGDClassifier(random_state=0))])
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    pipeline.partial_fit(X, X[:, 0] > 0, classes=[False, True], sample_weight=np.ones(50))
+    assert len(pipeline.predict(X)) == 50
+
+
+def test_step_that_cannot_follow_a_stream_is_refused_by_name_before_anything_is_learned():
+    pipeline = IncrementalPipeline(
+        [("scale", StandardScaler()), ("power", PowerTransformer()), ("sgd", SGDRegressor(random_state=0))]
+    )
+    with pytest.raises(TypeError, match=r"step 'power' \(PowerTransformer\) has no partial_fit"):
+        pipeline.partial_fit(*numbered(0, 5))
+    assert not hasattr(pipeline["scale"], "n_samples_seen_")
+
+
+def test_pipeline_whose_last_step_only_knows_fit_has_no_partial_fit_and_gets_a_window():
+    pipeline = IncrementalPipeline([("scale", StandardScaler()), ("ridge", Ridge())])
+    assert not hasattr(pipeline, "partial_fit")
+    for last in (pipeline, make_pipeline(StandardScaler(), Ridge())):
+        model = LongTermMemoryRegressor([("piped", last)]).partial_fit(*numbered(0, 20))
+        assert isinstance(model.named_estimators_.piped, SlidingWindow)
+
+
+@pytest.mark.parametrize(
+    ("rows", "message", "step"),
+    [(np.zeros((2, 2, 2)), "array with dim 3", "scale"), (np.ones((2, 2)), "y contains NaN", "sgd")],
+)
+def test_step_that_refuses_the_rows_is_named(rows, message, step):
+    pipeline = IncrementalPipeline([("scale", StandardScaler()), ("sgd", SGDRegressor(random_state=0))])
+    with pytest.raises(ValueError, match=message) as caught:
+        pipeline.partial_fit(rows, [1.0, np.nan])
+    assert caught.value.__notes__ == [f"raised by step {step!r} of the pipeline"]
+
+
+def test_pipeline_is_still_a_pipeline():
+    pipeline = IncrementalPipeline([("scale", StandardScaler()), ("sgd", SGDRegressor(random_state=0))])
+    assert isinstance(clone(pipeline).set_params(sgd__alpha=0.5), Pipeline)
+    assert len(pipeline.fit(*numbered(0, 30)).predict(numbered(0, 3)[0])) == 3
