@@ -71,7 +71,7 @@ def asked(function, *arguments, **named):
 
 @pytest.mark.parametrize("n_queries", [1, 2, 4])
 @pytest.mark.parametrize("make", [classifier, regressor])
-def test_nobody_is_asked_twice_about_a_row_that_was_predicted(make, n_queries):
+def test_predicted_rows_are_not_queried_again(make, n_queries):
     model = make(algorithm=RoundObservation([1, 2, 3, 4]), n_queries=n_queries)
     for x, y in random_rows(20):
         in_predict = asked(model.predict_one, x)

@@ -92,7 +92,7 @@ def same(mixture, other, table):
 
 
 @pytest.mark.parametrize(("run", "name", "value"), CASES)
-def test_what_is_set_in_mid_run_changes_nothing_until_the_next_fit(run, name, value):
+def test_parameters_set_in_mid_run_wait_for_the_next_fit(run, name, value):
     parameters, table = RUNS[run]
     mixture = learned(ExpertMixture(**parameters), table, 0, HALF)
     before = pickle.loads(pickle.dumps(mixture))

@@ -88,7 +88,7 @@ def test_leader_is_followed_alone(learned):
     np.testing.assert_allclose(model.predict_proba(X)[:, 1], X[:, at], atol=1e-12)
 
 
-def test_one_expert_is_drawn_for_a_round_and_the_same_one_however_often_it_is_asked(learned):
+def test_sample_draws_one_expert_per_round(learned):
     X, _ = next(forecasts(1, 7, seed=1))
     said = learned["sample"].predict_proba(X)[:, 1]
     assert any(np.allclose(said, column) for column in X.T)

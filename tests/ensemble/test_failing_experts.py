@@ -115,7 +115,7 @@ def test_expert_that_fails_sleeps_with_a_warning_and_comes_back(kind, rounds, mo
 
 
 @KINDS
-def test_rows_without_an_experts_answer_are_left_to_the_others(kind):
+def test_rows_without_a_prediction_are_left_to_other_experts(kind):
     model = moody(kind, **({"loss": "zero_one"} if kind == "classes" else {}))
     for seed in range(5):
         learn(model, *moody_rows(seed=seed))
@@ -129,7 +129,7 @@ def test_rows_without_an_experts_answer_are_left_to_the_others(kind):
         np.testing.assert_allclose(says(model, X), X[:, 2], atol=1e-12)
 
 
-def test_expert_that_sleeps_in_some_rows_is_charged_for_the_others():
+def test_partly_sleeping_expert_is_scored_on_the_other_rows():
     model = moody("numbers", loss="absolute_error", combine="leader")
     learn(model, *moody_rows())
     X, y = moody_rows(SAYS_NAN, seed=1)
@@ -144,7 +144,7 @@ def test_expert_that_sleeps_in_some_rows_is_charged_for_the_others():
 @KINDS
 @ROUNDS
 @pytest.mark.parametrize("mood", [RAISES_IN_PREDICT, RAISES_IN_LEARN, SAYS_NAN])
-def test_error_that_is_to_be_raised_leaves_everything_as_it_was(kind, rounds, mood):
+def test_raised_error_changes_nothing(kind, rounds, mood):
     model = moody(kind, rounds=rounds, on_error="raise", memory=Snapshots(every=10, merge=None), record=10)
     for seed in range(5):
         learn(model, *moody_rows(seed=seed))
@@ -159,7 +159,7 @@ def test_error_that_is_to_be_raised_leaves_everything_as_it_was(kind, rounds, mo
     assert model.history_ == twin.history_
 
 
-def test_error_that_is_to_be_raised_takes_back_what_other_experts_have_learned():
+def test_raised_error_undoes_the_training_of_other_experts():
     experts = [("early", SGDRegressor(random_state=0)), ("moody", MoodyNumber(1))]
     model = LongTermMemoryRegressor(experts, memory=None, on_error="raise").partial_fit(*moody_rows())
     before = model.named_estimators_.early.coef_.copy()
@@ -168,7 +168,7 @@ def test_error_that_is_to_be_raised_takes_back_what_other_experts_have_learned()
     np.testing.assert_array_equal(model.named_estimators_.early.coef_, before)
 
 
-def test_expert_that_sleeps_in_some_rows_takes_part_in_that_share_of_the_round():
+def test_partly_sleeping_expert_counts_for_its_share_of_a_round():
     model = moody("classes", loss="brier")
     alone = LongTermMemory()
     alone.weights(2)
@@ -186,7 +186,7 @@ def test_expert_that_sleeps_in_some_rows_takes_part_in_that_share_of_the_round()
 
 
 @KINDS
-def test_where_no_expert_has_an_answer_the_past_targets_give_one_and_learning_goes_on(kind):
+def test_fallback_where_no_expert_predicts(kind):
     reader = MoodyChance if kind == "classes" else MoodyNumber
     ensemble = LongTermMemoryClassifier if kind == "classes" else LongTermMemoryRegressor
     model = ensemble([("one", reader(1)), ("two", reader(2))], memory=None)
@@ -205,7 +205,7 @@ def test_where_no_expert_has_an_answer_the_past_targets_give_one_and_learning_go
     assert model.named_estimators_.one.n_seen_ == 19
 
 
-def test_error_of_the_first_round_is_raised_when_nobody_could_learn():
+def test_first_error_is_raised_if_no_expert_can_learn():
     model = LongTermMemoryRegressor([("one", MoodyNumber(1)), ("two", MoodyNumber(2))])
     with pytest.raises(RuntimeError, match="no mood to learn"):
         model.partial_fit(*moody_rows(RAISES_IN_LEARN))
@@ -213,7 +213,7 @@ def test_error_of_the_first_round_is_raised_when_nobody_could_learn():
     assert not hasattr(model, "n_features_in_")
 
 
-def test_record_of_a_round_in_which_only_rows_without_weight_were_answered():
+def test_record_of_a_round_with_predictions_of_weightless_rows():
     model = LongTermMemoryRegressor([("one", MoodyNumber(1))], memory=None, record=5)
     model.partial_fit(*moody_rows())
     X, y = moody_rows(SAYS_NAN, n_rows=2)
@@ -222,7 +222,7 @@ def test_record_of_a_round_in_which_only_rows_without_weight_were_answered():
     assert model.n_rounds_ == 2
 
 
-def test_diverging_expert_does_not_spoil_the_mixture():
+def test_diverging_expert_does_not_change_the_mixture():
     rng = np.random.default_rng(0)
     true, lost, usual = rng.normal(size=3), [], []
     experts = [("wild", SGDRegressor(random_state=0)), ("linear", LinearRegression())]

@@ -70,7 +70,7 @@ def fine(kind, seed=1, n_rows=10):
     return X, np.where(X[:, 0] > 0, "up", "down") if kind == "classes" else X[:, 0]
 
 
-def test_history_of_rows_has_the_mean_of_the_weights_that_were_played():
+def test_history_of_rows_has_the_mean_weights():
     model, algorithm = classifier(loss="zero_one", rounds="row", record=10), LongTermMemory()
     for at, (batch, labels) in enumerate(forecasts(2, 50)):
         model.partial_fit(batch, labels, classes=CLASSES)
@@ -111,7 +111,7 @@ def test_nothing_is_shown_before_the_first_round():
         assert not hasattr(classifier(record=3), name)
 
 
-def test_there_is_no_history_unless_it_is_asked_for():
+def test_history_needs_record():
     model = classifier()
     for X, y in forecasts(3, 5):
         model.partial_fit(X, y, classes=CLASSES)
@@ -179,7 +179,7 @@ for at in range(60):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
-def test_stream_goes_on_from_the_last_saved_state_as_if_the_process_had_not_been_killed(tmp_path):
+def test_killed_stream_continues_from_its_saved_state(tmp_path):
     killed = subprocess.run([sys.executable, "-c", STREAM + textwrap.dedent(UNTIL_KILLED)], cwd=tmp_path, check=False)
     assert killed.returncode == -signal.SIGKILL
     names = {}
@@ -195,7 +195,7 @@ def test_stream_goes_on_from_the_last_saved_state_as_if_the_process_had_not_been
     assert len(model.experts_) > 5
 
 
-def test_copies_go_their_own_ways():
+def test_copies_are_independent():
     model = fitted("classes")
     twin, rows = copy.deepcopy(model), fine("classes")[0]
     before = model.predict_proba(rows)

@@ -129,7 +129,7 @@ def mended_by(condition):
 
 
 @pytest.mark.parametrize("labels", [("no", "yes"), (1, 2), (False, True)])
-def test_two_classes_of_any_kind_have_probabilities_that_sum_to_one(labels):
+def test_probabilities_of_string_labels_sum_to_one(labels):
     X, y = made()
     y = np.array(labels)[y.astype(int)]
     mine, theirs = (
@@ -269,7 +269,7 @@ def test_bad_rows_are_named_and_change_nothing(X, y, message):
     assert pickle.dumps(model) == before
 
 
-def test_third_class_for_a_binary_model_is_an_error_that_tells_the_way_out():
+def test_third_class_for_a_binary_model_is_refused():
     with pytest.raises(ValueError, match="OneVsRestClassifier"):
         FromRiverClassifier(linear_model.LogisticRegression()).fit([[1.0], [2.0], [3.0]], ["a", "b", "c"])
 
@@ -287,7 +287,7 @@ def test_columns_of_the_same_name_are_an_error():
         FromRiverClassifier(Hears()).fit(pd.DataFrame([[1.0, 2.0], [3.0, 4.0]], columns=["a", "a"]), [0, 1])
 
 
-def test_anything_that_behaves_like_a_model_of_river_will_do_and_river_is_not_imported():
+def test_duck_typed_models_work_without_importing_river():
     code = """
         import sys
         from ltm_sklearn import LongTermMemoryRegressor

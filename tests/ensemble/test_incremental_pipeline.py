@@ -42,7 +42,7 @@ def test_steps_that_need_no_fitting_are_passed_through():
     assert len(pipeline.predict(X)) == 50
 
 
-def test_step_that_cannot_follow_a_stream_is_refused_by_name_before_anything_is_learned():
+def test_step_without_partial_fit_is_named():
     pipeline = IncrementalPipeline(
         [("scale", StandardScaler()), ("power", PowerTransformer()), ("sgd", SGDRegressor(random_state=0))]
     )
@@ -51,7 +51,7 @@ def test_step_that_cannot_follow_a_stream_is_refused_by_name_before_anything_is_
     assert not hasattr(pipeline["scale"], "n_samples_seen_")
 
 
-def test_pipeline_whose_last_step_only_knows_fit_has_no_partial_fit_and_gets_a_window():
+def test_pipeline_without_partial_fit_gets_a_window():
     pipeline = IncrementalPipeline([("scale", StandardScaler()), ("ridge", Ridge())])
     assert not hasattr(pipeline, "partial_fit")
     for last in (pipeline, make_pipeline(StandardScaler(), Ridge())):

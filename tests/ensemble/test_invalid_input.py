@@ -105,7 +105,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("kind", "spoil", "message"), BAD)
-def test_bad_input_is_named_and_leaves_everything_as_it_was(kind, spoil, message):
+def test_invalid_input_is_named_and_changes_nothing(kind, spoil, message):
     model, rows = fitted(kind), fine(kind)[0]
     twin = copy.deepcopy(model)
     X, y, *weight = spoil(*fine(kind, seed=2))
@@ -117,7 +117,7 @@ def test_bad_input_is_named_and_leaves_everything_as_it_was(kind, spoil, message
 
 
 @pytest.mark.parametrize(("kind", "spoil", "message"), [case for case in BAD if "features" not in case.id])
-def test_bad_input_on_the_first_call_leaves_nothing_behind(kind, spoil, message):
+def test_invalid_first_call_leaves_the_ensemble_unfitted(kind, spoil, message):
     model = fitted(kind)
     for name in [name for name in vars(model) if name.endswith("_") or name.startswith("_")]:
         delattr(model, name)
@@ -184,7 +184,7 @@ def test_classes_are_needed_first_and_may_not_change():
 
 @pytest.mark.parametrize("loss", [lambda y, said: np.zeros(2), lambda y, said: np.full(len(y), 7.0)])
 @ROUNDS
-def test_own_loss_that_fails_leaves_everything_as_it_was(loss, rounds):
+def test_failing_custom_loss_changes_nothing(loss, rounds):
     def fails_later(y, said):
         return loss(y, said) if said[0, 0] == 0.123 else np.full(len(y), 0.5)
 

@@ -105,7 +105,7 @@ fit_or_partial_fit = pytest.mark.parametrize("method", ["fit", "partial_fit"])
 
 
 @fit_or_partial_fit
-def test_with_routing_weights_go_only_to_the_experts_that_ask(method):
+def test_with_routing_weights_go_to_requesting_experts_only(method):
     with config_context(enable_metadata_routing=True):
         experts = list(LISTENERS.items())
         model = train(classifier(estimators=experts, batch_size=200), method, sample_weight=weights)
@@ -114,7 +114,7 @@ def test_with_routing_weights_go_only_to_the_experts_that_ask(method):
 
 
 @fit_or_partial_fit
-def test_with_routing_an_expert_must_say_whether_it_wants_the_weights(method):
+def test_with_routing_experts_must_set_a_request_for_weights(method):
     with config_context(enable_metadata_routing=True):
         model = classifier(estimators=[("silent", GaussianNB())])
         with pytest.raises(UnsetMetadataPassedError, match="sample_weight"):
@@ -123,7 +123,7 @@ def test_with_routing_an_expert_must_say_whether_it_wants_the_weights(method):
 
 
 @fit_or_partial_fit
-def test_with_routing_metadata_of_any_name_is_handed_on_in_rounds(method):
+def test_with_routing_metadata_is_passed_on_in_rounds(method):
     shift = np.arange(400)
     with config_context(enable_metadata_routing=True):
         experts = [("a", asks(Listens(), shift=True)), ("b", asks(Listens(), shift=False))]
@@ -148,7 +148,7 @@ class OnlyFits(ClassifierMixin, BaseEstimator):
 
 
 @fit_or_partial_fit
-def test_expert_that_only_fits_can_be_given_no_metadata_but_weights(method):
+def test_experts_without_partial_fit_take_no_other_metadata(method):
     with config_context(enable_metadata_routing=True):
         model = classifier(estimators=[("fits", OnlyFits().set_fit_request(shift=True))])
         with pytest.raises(ValueError, match=r"'fits' \(OnlyFits\) has no partial_fit.*not \['shift'\]"):
@@ -163,7 +163,7 @@ def test_without_routing_all_experts_get_the_weights(method):
 
 
 @fit_or_partial_fit
-def test_without_routing_an_expert_that_takes_no_weights_is_named(method):
+def test_without_routing_experts_without_weights_are_named(method):
     model = classifier(estimators=[("bayes", GaussianNB()), ("near", KNeighborsClassifier())])
     with pytest.raises(ValueError, match=r"expert 'near' \(KNeighborsClassifier\) takes no sample_weight"):
         train(model, method, sample_weight=weights)
@@ -187,7 +187,7 @@ def test_routing_reaches_the_model_at_the_end_of_a_pipeline(method):
 
 
 @pytest.mark.parametrize("routing", [False, True])
-def test_weights_through_pipelines_and_windows_give_the_same_with_routing_on_and_off(routing):
+def test_sample_weights_in_pipelines_with_and_without_routing(routing):
     def make():
         tree = DecisionTreeClassifier(max_depth=3, random_state=0)
         with config_context(enable_metadata_routing=True):

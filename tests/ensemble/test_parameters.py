@@ -131,7 +131,7 @@ BAD_PARAMETERS = {
 
 
 @pytest.mark.parametrize(("parameters", "match"), BAD_PARAMETERS.values(), ids=BAD_PARAMETERS)
-def test_wrong_parameter_is_named_and_nothing_is_begun(parameters, match):
+def test_invalid_parameters_are_named_and_nothing_is_started(parameters, match):
     model = classifier(**parameters)
     before = dict(vars(model))
     with pytest.raises(ValueError, match=match):
@@ -141,7 +141,7 @@ def test_wrong_parameter_is_named_and_nothing_is_begun(parameters, match):
     assert vars(model) == before
 
 
-def test_fit_with_a_wrong_parameter_keeps_what_was_learned_before():
+def test_fit_with_an_invalid_parameter_changes_nothing():
     model = classifier().fit(X, labels)
     expected, good = copy.deepcopy(model), model.get_params(deep=False)
     for parameters, match in BAD_PARAMETERS.values():
@@ -177,7 +177,7 @@ def test_memory_without_merging_is_a_choice():
         assert sum(expert.kind == "snapshot" for expert in model.experts_) == n_kept
 
 
-def test_nested_parameters_reach_the_experts_the_memory_and_the_algorithm():
+def test_nested_parameters_of_experts_memory_and_algorithm():
     model = classifier(algorithm=FixedShare())
     model.set_params(
         sgd__alpha=0.5, memory__every=50, memory__merge=None, algorithm__switching=0.25, tree=DecisionTreeClassifier()

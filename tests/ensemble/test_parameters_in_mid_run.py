@@ -104,7 +104,7 @@ def half_of(run):
 
 
 @pytest.mark.parametrize(("run", "name", "value"), CASES)
-def test_what_is_set_in_mid_run_changes_nothing_until_the_next_fit(run, name, value):
+def test_parameters_set_in_mid_run_wait_for_the_next_fit(run, name, value):
     model, before = pickle.loads(half_of(run)), pickle.loads(half_of(run))
     model.set_params(**{name: value})
     np.testing.assert_equal(shown(model), shown(before))

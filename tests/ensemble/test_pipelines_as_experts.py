@@ -71,7 +71,7 @@ def test_incremental_pipeline_names_the_step_that_cannot_follow():
         pipeline.partial_fit(X, labels, classes=[0, 1])
 
 
-def test_incremental_pipeline_offers_partial_fit_only_if_its_model_does():
+def test_pipeline_has_partial_fit_only_if_its_model_has():
     assert not hasattr(
         IncrementalPipeline([("scale", StandardScaler()), ("tree", DecisionTreeClassifier())]), "partial_fit"
     )

@@ -82,7 +82,7 @@ def mistakes_by_phase(model, n_phases):
         (LongTermMemoryRegressor, SGDRegressor(learning_rate="constant", eta0=0.01, random_state=0)),
     ],
 )
-def test_learners_with_memory_pay_less_as_concepts_recur_and_less_than_without(ensemble, learner):
+def test_memory_reduces_the_loss_of_recurring_concepts(ensemble, learner):
     with_memory = mistakes_by_phase(ensemble([("learner", learner)], memory=Snapshots(every=100)), 8)
     without = mistakes_by_phase(ensemble([("learner", learner)], memory=None), 8)
     assert with_memory[-2:].sum() < 0.7 * with_memory[1:3].sum()

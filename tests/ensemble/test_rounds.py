@@ -63,7 +63,7 @@ def wrong(X, y):
 
 @pytest.mark.parametrize(("loss", "by_hand"), [("zero_one", wrong), ("brier", brier)])
 @pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda algorithm: type(algorithm).__name__)
-def test_classifier_in_batches_plays_the_algorithm_on_the_mean_losses(algorithm, loss, by_hand):
+def test_classifier_updates_with_the_mean_losses_of_batches(algorithm, loss, by_hand):
     model = classifier(algorithm=algorithm, loss=loss)
     alone = copy.deepcopy(algorithm)
     for X, y in forecasts(40, 5):
@@ -79,7 +79,7 @@ def test_classifier_in_batches_plays_the_algorithm_on_the_mean_losses(algorithm,
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda algorithm: type(algorithm).__name__)
-def test_classifier_in_rows_plays_the_algorithm_on_the_losses(algorithm):
+def test_classifier_updates_with_the_losses_of_rows(algorithm):
     model = classifier(algorithm=algorithm, loss="brier", rounds="row")
     batches = list(forecasts(40, 5))
     for X, y in batches:
@@ -90,7 +90,7 @@ def test_classifier_in_rows_plays_the_algorithm_on_the_losses(algorithm):
     assert model.n_rounds_ == model.n_samples_seen_ == 200
 
 
-def test_size_of_batches_does_not_matter_when_each_row_is_a_round():
+def test_batch_size_does_not_matter_if_rows_are_rounds():
     X, y = (np.concatenate(part) for part in zip(*forecasts(30, 8), strict=True))
     weights = []
     for size in (1, 7, 240):
@@ -126,7 +126,7 @@ def numbers(n_rounds, n_rows, seed=0):
         yield X, y
 
 
-def test_regressor_in_batches_is_charged_the_gradient_at_what_was_issued():
+def test_regressor_uses_the_gradient_at_the_issued_mixture():
     model, alone, rescale = regressor(), LongTermMemory(), Range()
     for X, y in numbers(40, 6):
         mixture = X @ alone.weights(K)
@@ -141,7 +141,7 @@ def test_regressor_in_batches_is_charged_the_gradient_at_what_was_issued():
 
 @pytest.mark.parametrize("loss", ["absolute_error", Pinball(0.9), lambda y, said: np.abs(said - y) ** 1.5])
 @pytest.mark.parametrize("rounds", ["batch", "row"])
-def test_regressor_that_follows_its_leader_is_charged_the_plain_losses(loss, rounds):
+def test_regressor_with_leader_uses_the_plain_losses(loss, rounds):
     model, alone, rescale = regressor(loss=loss, combine="leader", rounds=rounds), LongTermMemory(), Range()
     alone.weights(K)
     for X, y in numbers(40, 6):
@@ -153,7 +153,7 @@ def test_regressor_that_follows_its_leader_is_charged_the_plain_losses(loss, rou
     np.testing.assert_allclose(model.weights_, alone.weights(), rtol=0, atol=1e-9)
 
 
-def test_regressor_in_rows_takes_the_gradient_at_each_rows_own_mixture():
+def test_regressor_in_rows_uses_the_gradient_of_each_row():
     model, alone, rescale = regressor(rounds="row", loss="absolute_error"), LongTermMemory(), Range()
     alone.weights(K)
     for X, y in numbers(30, 6):
@@ -164,7 +164,7 @@ def test_regressor_in_rows_takes_the_gradient_at_each_rows_own_mixture():
     np.testing.assert_allclose(model.weights_, alone.weights(), rtol=0, atol=1e-9)
 
 
-def test_experts_get_no_credit_for_rows_that_they_have_just_learned():
+def test_rows_are_predicted_before_they_are_learned():
     # labels are coins: who is asked before it learns them cannot know, who is asked after it knows all
     rng = np.random.default_rng(0)
     model = LongTermMemoryClassifier(

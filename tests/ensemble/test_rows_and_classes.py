@@ -157,7 +157,7 @@ words = np.array(["yes", "no", "maybe"])
 three = words[np.digitize(X[:, 0], [-0.5, 0.5])]
 
 
-def test_words_for_classes_give_the_numbers_of_numbers_for_classes():
+def test_string_labels_give_the_numbers_of_integer_labels():
     of_words = stream(classifier(), three, first={"classes": ["yes", "no", "maybe"]})
     of_numbers = stream(classifier(), np.searchsorted(np.unique(words), three), first={"classes": [0, 1, 2]})
     np.testing.assert_array_equal(of_words.predict_proba(X), of_numbers.predict_proba(X))
@@ -232,7 +232,7 @@ def test_frozen_expert_with_classes_of_its_own(classes, probabilities, aligned):
 
 
 @pytest.mark.parametrize("kind", [KnowsSome, KnowsSomeVotes])
-def test_expert_that_names_a_class_which_is_none_is_wrong(kind):
+def test_predictions_of_unknown_classes_are_mistakes(kind):
     # A row of zeros has its maximum in the first column: that must not count as a vote for the first class.
     stranger = FrozenEstimator(kind(["nobody", "none"], [0.4, 0.6]).fit(X))
     model = classifier(estimators=[("stranger", stranger), ("bayes", GaussianNB())], memory=None)

@@ -246,7 +246,7 @@ def test_callback_may_end_the_fit(make, y, first):
     assert callback.told[-3:] == ["end round 1", "end fit 0", "teardown"]
 
 
-def test_callbacks_are_told_of_the_end_also_when_fit_fails():
+def test_callbacks_end_even_if_fit_fails():
     pytest.importorskip("sklearn.callback")
     callback = Hears()
     model = classifier(estimators=[("bad", Raises())]).set_callbacks(callback)

@@ -27,7 +27,7 @@ def held(model):
 
 
 @pytest.mark.parametrize("n_rows", [1, 4, 10, 25])
-def test_window_holds_the_latest_rows_whatever_the_size_of_the_batches(n_rows):
+def test_window_holds_the_latest_rows_for_any_batch_size(n_rows):
     model = SlidingWindow(KNeighborsRegressor(1), window=10, refit=0.0)
     for first in range(0, 50, n_rows):
         model.partial_fit(*numbered(first, n_rows))
@@ -60,7 +60,7 @@ def test_fit_forgets_what_was_before():
     assert held(model) == list(range(105, 115))
 
 
-def test_given_estimator_stays_unfitted_and_rows_of_a_reused_buffer_are_kept():
+def test_given_estimator_is_unchanged_and_rows_are_copied():
     given = KNeighborsRegressor(1)
     model = SlidingWindow(given, window=10, refit=0.0)
     X, y = np.empty((4, 1)), np.empty(4)
@@ -112,7 +112,7 @@ def test_window_takes_sparse_rows():
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
-def test_window_takes_frames_and_shows_their_names_to_the_estimator(library):
+def test_window_passes_column_names_to_the_estimator(library):
     frames = pytest.importorskip(library)
     X, y = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60.0)
     plain, named = SlidingWindow(LinearRegression(), window=35), SlidingWindow(LinearRegression(), window=35)

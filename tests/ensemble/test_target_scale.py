@@ -25,7 +25,7 @@ def regressor(**parameters):
 
 @pytest.mark.parametrize("rounds", ["batch", "row"])
 @pytest.mark.parametrize("scale", [1e-9, 1e-4, 1e4, 1e9])
-def test_weights_of_a_regressor_do_not_depend_on_the_unit_of_the_targets(scale, rounds):
+def test_weights_do_not_depend_on_the_unit_of_the_targets(scale, rounds):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 3))
     truths = rng.normal(size=(3, 3))
@@ -66,7 +66,7 @@ def test_targets_may_come_to_vary_less_or_more(scales):
     assert (costs_of_phases(scales)[3:] < 6.0).all()
 
 
-def test_target_without_weight_is_as_good_as_none():
+def test_target_without_weight_is_ignored():
     models = [LongTermMemoryRegressor(frozen_readers(ReadsNumber, 2), memory=None) for _ in range(2)]
     X, y = np.array([[0.0, 1.0], [0.2, 0.9], [0.3, 0.1]]), np.array([0.1, 0.8, 1e9])
     models[0].partial_fit(X[:2], y[:2])
@@ -76,7 +76,7 @@ def test_target_without_weight_is_as_good_as_none():
     np.testing.assert_allclose(models[0].weights_, models[1].weights_)
 
 
-def test_constant_targets_and_runaway_predictions_are_borne():
+def test_constant_targets_and_diverging_predictions():
     model = regressor(record=5)
     X = np.tile([5.0, 1e300, -1e300, 4.0], (3, 1))
     with pytest.warns(ExpertWarning, match="absurdly large"):

@@ -159,7 +159,7 @@ def test_experts_that_always_sleep_are_as_if_they_were_not_there(make):
 
 
 @for_each(ALGORITHMS)
-def test_weight_goes_to_the_good_expert_while_others_sleep_in_turn(make):
+def test_good_expert_gains_weight_while_others_sleep(make):
     for good in range(K):
         losses = np.ones((60, K))
         losses[:, good] = 0.0

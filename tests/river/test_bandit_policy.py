@@ -62,7 +62,7 @@ def on_range(policy, reward):
     return float(policy._seen.rescaled(np.array([-reward]))[0]) - 1.0
 
 
-def test_what_is_learned_is_the_reward_on_its_range_with_the_chance_of_its_pull():
+def test_scaled_reward_is_learned_with_its_probability():
     policy = BanditPolicy(RoundObservation([1, 2, 3, 4]), seed=0)
     policy.update(policy.pull("abcd"), -100.0)
     assert told(policy) == ()  # there is no range yet
@@ -79,7 +79,7 @@ def test_what_is_learned_is_the_reward_on_its_range_with_the_chance_of_its_pull(
     assert chances == pytest.approx([[1, 2, 3, 4][seat] / 4])
 
 
-def test_reward_of_an_arm_that_was_not_pulled_teaches_nothing():
+def test_reward_of_an_arm_that_was_not_pulled_is_not_learned():
     policy = BanditPolicy(RoundObservation(), seed=0)
     for reward in (0.0, 1.0):
         policy.update(policy.pull("ab"), reward)
@@ -87,7 +87,7 @@ def test_reward_of_an_arm_that_was_not_pulled_teaches_nothing():
     assert len(told(policy)) == 1
 
 
-def test_reward_is_taken_for_the_last_pull_of_its_arm_and_the_next_for_the_one_before():
+def test_rewards_belong_to_the_latest_pulls_of_their_arm():
     policy = BanditPolicy(RoundObservation([1, 1]), seed=0)
     for reward in (0.0, 1.0):
         policy.update(policy.pull("ab"), reward)
@@ -109,7 +109,7 @@ def test_pulls_that_overlap_keep_their_own_chances():
     assert told(policy)[-1] == ((0,), (-1.0,), (1.0,))
 
 
-def test_pulls_follow_the_probabilities_of_the_arms_that_are_offered():
+def test_pulls_follow_the_probabilities_of_the_offered_arms():
     policy = BanditPolicy(RoundObservation([1, 2, 3, 4]), seed=0)
     policy.pull("abcd")
     pulls = [policy.pull("db") for _ in range(2000)]

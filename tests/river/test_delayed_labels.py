@@ -30,7 +30,7 @@ def scaled_linear():
     return preprocessing.StandardScaler() | linear_model.LinearRegression(intercept_lr=0.1)
 
 
-def test_round_is_charged_what_was_said_when_it_was_issued():
+def test_delayed_labels_score_the_issued_predictions():
     models = [ReadsChance("a"), ReadsChance("b")]  # which know the labels beforehand
     model, alone = LongTermMemoryClassifier(named(models), loss="zero_one", memory=None), LongTermMemory()
     rng = np.random.default_rng(0)
@@ -48,7 +48,7 @@ def test_round_is_charged_what_was_said_when_it_was_issued():
     np.testing.assert_allclose(model.weights_, alone.weights(2))
 
 
-def test_questions_and_answers_of_river():
+def test_simulate_qa_of_river():
     """`simulate_qa` gives (i, x, None) and later (i, x, y)."""
     rows = stagger(order="random", length=100, n_segments=6, seed=0)
     model = LongTermMemoryClassifier(named([naive_bayes.GaussianNB()]), memory=Snapshots(every=50, max_size=5))
@@ -101,7 +101,7 @@ def test_only_so_many_wait():
 
 
 @pytest.mark.parametrize("make", [LongTermMemoryClassifier, LongTermMemoryRegressor])
-def test_ids_never_issued_or_used_twice_are_named_and_change_nothing(make):
+def test_unknown_and_repeated_ids_are_named_and_change_nothing(make):
     model = make(named([naive_bayes.GaussianNB() if make is LongTermMemoryClassifier else scaled_linear()]))
     with pytest.raises(ValueError, match="id 'never' is not waiting"):
         model.learn_one({"a": 1.0}, 1.0, id="never")
@@ -134,7 +134,7 @@ def test_what_waits_is_saved():
 
 
 @pytest.mark.parametrize("delayed", [False, True])
-def test_round_that_is_complete_is_not_done_again_if_warnings_are_errors(delayed):
+def test_warnings_as_errors_do_not_repeat_a_round(delayed):
     class Fails(ReadsLabel):
         def learn_one(self, x, y):
             raise RuntimeError("not now")

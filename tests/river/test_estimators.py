@@ -95,7 +95,7 @@ def test_each_return_of_a_concept_costs_less():
     assert costs[5] <= costs[3] + 1e-9
 
 
-def test_memory_pays_where_concepts_return():
+def test_memory_improves_accuracy_on_recurring_concepts():
     stream = stagger(order="random", length=200, n_segments=8, noise=0.1, seed=0)
     alone = evaluate.progressive_val_score(stream, naive_bayes.GaussianNB(), metrics.Accuracy()).get()
     without, with_memory = (
@@ -278,7 +278,7 @@ def test_target_that_is_no_number_is_named_and_changes_nothing(target):
     assert pickle.dumps(model) == before
 
 
-def test_without_river_the_core_works_and_the_message_names_the_extra():
+def test_without_river_the_message_names_the_extra():
     code = """
         import sys
         sys.modules["river"] = None

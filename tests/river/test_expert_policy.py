@@ -34,7 +34,7 @@ def test_it_follows_arms_that_return_better_than_exp3():
     assert np.mean(ours) < 0.5 * at_random
 
 
-def test_losses_are_estimated_without_bias_and_in_the_unit_interval():
+def test_estimated_losses_are_unbiased_and_in_the_unit_interval():
     told = []
 
     class Listens(FixedShare):

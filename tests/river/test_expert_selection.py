@@ -33,7 +33,7 @@ def scaled_linear():
     return preprocessing.StandardScaler() | linear_model.LinearRegression(intercept_lr=0.1)
 
 
-def test_selection_plays_the_algorithm_on_the_losses_of_the_metric():
+def test_selection_updates_with_the_losses_of_the_metric():
     model = ExpertSelectionClassifier([ReadsLabel("a"), ReadsLabel("b"), ReadsLabel("c")], algorithm=FixedShare())
     alone = FixedShare()
     rng = np.random.default_rng(0)
@@ -59,14 +59,14 @@ def test_error_of_any_size_selects_the_better_regressor():
         assert model.predict_one(x) == 0.0
 
 
-def test_selection_by_a_metric_of_probabilities_and_with_models_that_have_nothing_to_say():
+def test_selection_by_log_loss_with_silent_models():
     model = ExpertSelectionClassifier([naive_bayes.GaussianNB(), scaled_logistic()], metric=metrics.LogLoss())
     accuracy = evaluate.progressive_val_score(datasets.Phishing().take(300), model, metrics.Accuracy())
     assert accuracy.get() > 0.8
     assert not model.clone()[0].class_counts
 
 
-def test_model_that_has_nothing_to_say_is_not_selected():
+def test_model_without_a_prediction_is_not_selected():
     class Silent(ReadsLabel):
         def predict_proba_one(self, x):
             return {}
@@ -89,7 +89,7 @@ def test_selection_refuses_targets_that_are_missing():
             regressor.learn_one({"a": 1.0}, missing)
 
 
-def test_selection_refuses_what_is_no_algorithm():
+def test_selection_refuses_unknown_algorithms():
     with pytest.raises(ValueError, match=r"algorithm='hedges' .* nor the name"):
         ExpertSelectionClassifier([ReadsLabel("a"), ReadsLabel("b")], algorithm="hedges")
 

@@ -97,7 +97,7 @@ def test_index_of_a_frame_is_kept():
     assert model.predict_many(X).index.tolist() == X.index.tolist()
 
 
-def test_names_of_columns_need_not_be_strings_and_labels_may_be_anything():
+def test_column_names_and_labels_need_not_be_strings():
     columns, y = table()
     X = pd.DataFrame(dict(enumerate(columns.values())))
     model = LongTermMemoryClassifier(named([naive_bayes.GaussianNB()]))
@@ -150,7 +150,7 @@ def test_bad_frames_are_named_and_change_nothing(y, w, message):
     assert pickle.dumps(model) == before
 
 
-def test_rows_without_weight_are_passed_over_and_a_bad_row_does_not_stop_the_others():
+def test_weightless_and_bad_rows_do_not_stop_the_others():
     class Learns(ReadsLabel):
         def __init__(self, feature="a"):
             super().__init__(feature)
@@ -209,7 +209,7 @@ def test_what_is_of_neither_kind_is_named():
         LongTermMemoryClassifier({"bayes": naive_bayes.GaussianNB(), "tree": "tree"})
 
 
-def test_loss_that_is_none_is_refused_at_once():
+def test_invalid_loss_is_refused_by_the_constructor():
     for estimator in (
         LongTermMemoryClassifier(named([scaled_logistic()])),
         LongTermMemoryRegressor(named([scaled_linear()])),
@@ -234,7 +234,7 @@ def test_label_that_a_binary_model_cannot_learn_is_refused(estimator):
         model.learn_one({"a": 1.0}, label)
 
 
-def test_row_that_no_expert_can_predict_is_an_error_as_with_a_model_alone():
+def test_row_that_no_expert_can_predict_is_an_error():
     model = LongTermMemoryRegressor(named([ReadsNumber("a"), ReadsNumber("b")]))
     model.learn_one({"a": 1.0, "b": 2.0}, 1.0)
     before = pickle.dumps(model)
@@ -245,7 +245,7 @@ def test_row_that_no_expert_can_predict_is_an_error_as_with_a_model_alone():
 
 
 @pytest.mark.parametrize(("frame_of", "series_of"), FRAMES)
-def test_frames_before_anything_was_learned_are_answered_like_rows(frame_of, series_of):
+def test_untrained_frames_are_predicted_like_rows(frame_of, series_of):
     columns = {"a": [1.0, 2.0]}
     binary = LongTermMemoryClassifier(named([scaled_logistic()]))
     labels = nw.from_native(binary.predict_many(frame_of(columns)), series_only=True)

@@ -77,7 +77,7 @@ def mended_by(condition):
         pytest.skip("River has mended this")
 
 
-def test_probabilities_belong_to_their_classes_however_these_are_ordered():
+def test_probabilities_of_unsorted_classes():
     X, y = made()
     models = [
         adapter(GaussianNB(), classes=[True, False]) for adapter in (FromSklearnClassifier, compat.SKL2RiverClassifier)
@@ -199,7 +199,7 @@ def test_frames_come_back_in_the_library_they_came_in(library):
     assert np.asarray(model.predict_many(frame)).tolist()[0] == max(one, key=one.get)
 
 
-def test_untrained_model_says_nothing_then_how_often_each_label_came():
+def test_untrained_model_predicts_label_frequencies():
     model = FromSklearnClassifier(SGD)
     frame = pd.DataFrame({"a": [1.0, 2.0]})
     assert model.predict_proba_one({"a": 1.0}) == {}
@@ -229,7 +229,7 @@ def test_labels_are_learned_as_they_come(labels):
     assert [type(label) for label in said] == [type(label) for label in model._model.classes_.tolist()]
 
 
-def test_fresh_estimator_learns_the_rows_that_were_kept_and_they_are_bounded():
+def test_fresh_estimator_learns_a_bounded_number_of_kept_rows():
     X, y = made(3 * MAX_KEPT_ROWS)
     frame = pd.DataFrame(X, columns=["a", "b"])
     model = FromSklearnClassifier(GaussianNB())
@@ -279,7 +279,7 @@ def test_bad_row_is_named_and_changes_nothing(x, y, w, message):
 
 
 @pytest.mark.parametrize("label", [None, np.nan, 0.5, (1, 2), "a string"])
-def test_label_that_does_not_go_with_the_others_is_named_and_changes_nothing(label):
+def test_labels_of_another_kind_are_named_and_change_nothing(label):
     model = learned(FromSklearnClassifier(SGD), [{"a": 1.0}] * 3, [1, 2, 1])
     before = pickle.dumps(model)
     with pytest.raises(ValueError, match="the label is"):
@@ -328,7 +328,7 @@ def test_bad_parameters_are_named(arguments, message):
         FromSklearnClassifier(**{"estimator": GaussianNB(), **arguments})
 
 
-def test_features_that_appear_or_change_their_order_make_no_difference():
+def test_new_features_and_other_orders_make_no_difference():
     X, y = made()
     rng = np.random.default_rng(1)
     plain, other = FromSklearnClassifier(SGD), FromSklearnClassifier(SGD)

@@ -76,7 +76,7 @@ class Hears(base.Classifier):
 
 
 @pytest.mark.exhaustive
-def test_both_kinds_in_the_classifier_of_scikit_learn_with_memory():
+def test_both_kinds_in_the_classifier_of_scikit_learn():
     rows = list(stagger(order="random", length=100, n_segments=8, seed=0))
     X, y = pd.DataFrame([x for x, _ in rows]), np.array([y for _, y in rows])
     pool = [("bayes", naive_bayes.GaussianNB()), ("sgd", SGD)]
@@ -130,7 +130,7 @@ def test_both_kinds_in_the_regressor_of_river():
     assert error.get() < alone.get()
 
 
-def test_ensemble_with_models_of_river_is_an_estimator_like_any_other():
+def test_ensemble_of_river_models_clones_and_pickles():
     X, y = made()
     model = LongTermMemoryClassifier([("tree", tree.HoeffdingTreeClassifier()), ("bayes", GaussianNB())])
     assert model.get_params()["tree"].grace_period == 200

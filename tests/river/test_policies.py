@@ -89,7 +89,7 @@ def rivers_own():
 
 
 @pytest.mark.parametrize(("policy_of", "largest"), [(BanditPolicy, 0.3), (ExpertPolicy, 0.6)])
-def test_rivers_regressor_predicts_with_the_model_of_the_largest_weight(policy_of, largest):
+def test_rivers_bandit_regressor_uses_the_largest_weight(policy_of, largest):
     error = score(policy_of(seed=0), metrics.MAE())
     assert error < largest
     assert error < 0.6 * min(score(policy, metrics.MAE()) for policy in rivers_own())
@@ -97,14 +97,14 @@ def test_rivers_regressor_predicts_with_the_model_of_the_largest_weight(policy_o
 
 @pytest.mark.parametrize("metric", [metrics.Accuracy, metrics.LogLoss])
 @pytest.mark.parametrize(("policy_of", "least"), [(BanditPolicy, 0.88), (ExpertPolicy, 0.7)])
-def test_rivers_classifier_predicts_with_the_model_of_the_largest_weight(policy_of, least, metric):
+def test_rivers_bandit_classifier_uses_the_largest_weight(policy_of, least, metric):
     accuracy = score(policy_of(seed=0), metric())
     assert accuracy > least
     assert accuracy > 0.02 + max(score(policy, metric()) for policy in rivers_own())
 
 
 @both
-def test_rivers_classifier_and_regressor_train_the_models_that_are_pulled(policy_of):
+def test_rivers_bandit_models_train_the_pulled_models(policy_of):
     classifiers = [linear_model.LogisticRegression(optimizer=optim.SGD(rate)) for rate in (1e-6, 1e-1)]
     policy = policy_of(seed=0)
     model = model_selection.BanditClassifier(classifiers, metric=metrics.Accuracy(), policy=policy)
@@ -119,7 +119,7 @@ def test_rivers_classifier_and_regressor_train_the_models_that_are_pulled(policy
 
 
 @both
-def test_in_the_burn_in_the_arms_are_ranked_and_shown_by_their_rewards(policy_of):
+def test_burn_in_ranks_arms_by_their_rewards(policy_of):
     policy = policy_of(burn_in=3, seed=0)
     assert "without arms" in repr(policy)
     for _ in range(6):
@@ -253,7 +253,7 @@ def test_rewards_are_scaled_as_by_river(policy_of):
 
 
 @both
-def test_a_statistic_is_told_the_rewards(policy_of):
+def test_statistics_are_updated_with_the_rewards(policy_of):
     policy = policy_of(reward_obj=stats.Max(), seed=0)
     for reward in (1.0, 3.0, 2.0):
         policy.update(policy.pull("a"), reward)
@@ -268,7 +268,7 @@ def contents(policy):
 
 @both
 @pytest.mark.parametrize("reward", [float("nan"), float("inf")])
-def test_reward_that_is_none_is_named_and_changes_nothing(policy_of, reward):
+def test_invalid_rewards_are_named_and_change_nothing(policy_of, reward):
     policy = policy_of(reward_scaler=preprocessing.TargetStandardScaler(None), seed=0)
     for given in (1.0, 2.0, 4.0):
         policy.update(policy.pull("ab"), given)

@@ -60,7 +60,7 @@ def test_pipeline_of_an_adapter_learns_and_predicts_frames():
     assert (alone.predict_many(X) == y).mean() > 0.9
 
 
-def test_row_without_weight_does_not_keep_a_frame_from_being_learned_in_one_go():
+def test_frame_with_a_weightless_row_is_learned_in_one_call():
     X, y = frame_of_signs(5)
     model = LongTermMemoryClassifier(named([FromSklearnClassifier(SGDClassifier(loss="log_loss"))]), memory=None)
     model.learn_many(X, y, w=[1.0, 1.0, 1.0, 1.0, 0.0])
@@ -89,7 +89,7 @@ def test_weights_reach_models_inside_wrappers():
 # Models that know something already ---------------------------------------------------------------------------------
 
 
-def test_models_that_were_trained_before_answer_at_once():
+def test_trained_models_predict_at_once():
     trained = linear_model.LinearRegression()
     for _ in range(200):
         trained.learn_one({"a": 1.0}, 5.0)
@@ -100,7 +100,7 @@ def test_models_that_were_trained_before_answer_at_once():
     assert model.predict_many(pd.DataFrame({"a": [1.0]})).tolist() == pytest.approx([expected])
 
 
-def test_labels_of_models_that_were_trained_before_are_known_at_once():
+def test_labels_of_trained_models_are_known_at_once():
     trained = naive_bayes.GaussianNB()
     X, y = frame_of_signs()
     for x, label in zip(X.to_dict("records"), y, strict=True):
@@ -139,7 +139,7 @@ def test_values_that_are_equal_are_not_the_same():
     assert model.predict_one({"a": True}) == "f"
 
 
-def test_first_row_that_nobody_can_learn_is_an_error_and_no_round():
+def test_first_row_that_no_expert_can_learn_is_an_error():
     for models in ([naive_bayes.GaussianNB()], [naive_bayes.GaussianNB(), naive_bayes.GaussianNB()]):
         model = LongTermMemoryClassifier(named(models))
         with pytest.raises(TypeError):
@@ -197,7 +197,7 @@ def test_rows_whose_labels_never_come_keep_no_models_alive():
     assert sizes[1] <= sizes[0] <= len(model.experts_)
 
 
-def test_model_that_began_afresh_is_not_charged_what_the_one_before_it_said():
+def test_restarted_model_is_not_scored_with_older_predictions():
     model = LongTermMemoryRegressor(
         named([ReadsNumber("a"), ReadsNumber("b")]), memory=Snapshots(every=20, on_drift=False, merge=None)
     )
@@ -222,7 +222,7 @@ def test_model_that_began_afresh_is_not_charged_what_the_one_before_it_said():
 # Adapters and selection ---------------------------------------------------------------------------------------------
 
 
-def test_adapter_that_could_not_learn_its_first_rows_is_as_it_was():
+def test_adapter_is_unchanged_if_its_first_batch_fails():
     model = FromRiverClassifier(linear_model.LogisticRegression())
     bad, good = pd.DataFrame({"a": ["x", "y"] * 3}), pd.DataFrame({"b": [1.0, 2.0] * 3})
     with pytest.raises(TypeError):
@@ -282,7 +282,7 @@ def test_selector_whose_model_fails_has_the_weights_that_it_had():
     np.testing.assert_array_equal(model.weights, before)
 
 
-def test_model_without_a_finite_answer_is_not_selected():
+def test_model_without_a_finite_prediction_is_not_selected():
     model = ExpertSelectionRegressor([ReadsNumber("a"), ReadsNumber("b")])
     for _ in range(50):
         model.learn_one({"a": 1.0, "b": 0.0}, 1.0)
