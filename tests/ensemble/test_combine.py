@@ -2,66 +2,16 @@
 
 import numpy as np
 import pytest
-from sklearn.frozen import FrozenEstimator
 from sklearn.naive_bayes import GaussianNB
+from support.ensemble_streams import CLASSES, K, classifier, forecasts, learn, moody, moody_rows
 from support.stream_experts import (
     RAISES_IN_PREDICT,
-    MoodyChance,
-    MoodyNumber,
-    ReadsChance,
-    ReadsNumber,
-    frozen_readers,
 )
 
-from ltm_sklearn import LongTermMemoryClassifier, LongTermMemoryRegressor, Snapshots
+from ltm_sklearn import LongTermMemoryClassifier, Snapshots
 from ltm_sklearn.ensemble import ExpertWarning
 
 pytestmark = pytest.mark.fast_cases(1)
-
-
-CLASSES = [0, 1]
-
-
-K = 4
-
-
-def forecasts(n_rounds, n_rows, seed=0):
-    """Rounds of rows whose columns are K forecasts in [0, 1], with outcomes 0 or 1; the best column changes."""
-    rng = np.random.default_rng(seed)
-    for at in range(n_rounds):
-        y = rng.integers(0, 2, n_rows)
-        X = rng.random((n_rows, K))
-        good = at // 10 % 3
-        X[:, good] = np.where(rng.random(n_rows) < 0.8, y, 1 - y) * 0.8 + 0.1
-        yield X, y
-
-
-def classifier(**parameters):
-    parameters = {"estimators": frozen_readers(ReadsChance, K), "memory": None, **parameters}
-    return LongTermMemoryClassifier(**parameters)
-
-
-def moody(kind, **parameters):
-    """A moody expert beside one that always answers, for classes or numbers."""
-    if kind == "classes":
-        experts = [("moody", MoodyChance(1)), ("steady", FrozenEstimator(ReadsChance(2)))]
-        return LongTermMemoryClassifier(experts, **{"memory": None, **parameters})
-    experts = [("moody", MoodyNumber(1)), ("steady", FrozenEstimator(ReadsNumber(2)))]
-    return LongTermMemoryRegressor(experts, **{"memory": None, **parameters})
-
-
-def moody_rows(mood=0.0, n_rows=6, seed=0):
-    """Column 0 is the mood of the last row, columns 1 and 2 are what the two experts say; the moody one is better."""
-    rng = np.random.default_rng(seed)
-    y = rng.integers(0, 2, n_rows)
-    X = np.column_stack([np.zeros(n_rows), y * 0.8 + 0.1, np.full(n_rows, 0.3)])
-    X[-1, 0] = mood
-    return X, y
-
-
-def learn(model, X, y):
-    first = {"classes": CLASSES} if isinstance(model, LongTermMemoryClassifier) else {}
-    return model.partial_fit(X, y, **first)
 
 
 @pytest.fixture(scope="module")

@@ -5,20 +5,29 @@ import warnings
 
 import numpy as np
 import pytest
-from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, SGDRegressor
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
+from support.ensemble_streams import (
+    CLASSES,
+    KINDS,
+    ROUNDS,
+    brier,
+    classifier,
+    fine,
+    forecasts,
+    learn,
+    moody,
+    moody_rows,
+    spoilt,
+)
 from support.stream_experts import (
     RAISES_IN_LEARN,
     RAISES_IN_PREDICT,
     SAYS_NAN,
     MoodyChance,
     MoodyNumber,
-    ReadsChance,
-    ReadsNumber,
     assert_same_outcome,
-    frozen_readers,
 )
 
 from ltm_sklearn import LongTermMemoryClassifier, LongTermMemoryRegressor, Snapshots
@@ -28,63 +37,8 @@ from ltm_sklearn.experts import LongTermMemory
 pytestmark = pytest.mark.fast_cases(1)
 
 
-CLASSES = [0, 1]
-
-
-K = 4
-
-
-def forecasts(n_rounds, n_rows, seed=0):
-    """Rounds of rows whose columns are K forecasts in [0, 1], with outcomes 0 or 1; the best column changes."""
-    rng = np.random.default_rng(seed)
-    for at in range(n_rounds):
-        y = rng.integers(0, 2, n_rows)
-        X = rng.random((n_rows, K))
-        good = at // 10 % 3
-        X[:, good] = np.where(rng.random(n_rows) < 0.8, y, 1 - y) * 0.8 + 0.1
-        yield X, y
-
-
-def classifier(**parameters):
-    parameters = {"estimators": frozen_readers(ReadsChance, K), "memory": None, **parameters}
-    return LongTermMemoryClassifier(**parameters)
-
-
-def brier(X, y):
-    return (X - y[:, np.newaxis]) ** 2  # of two classes: half the sum of two equal squares
-
-
-def moody(kind, **parameters):
-    """A moody expert beside one that always answers, for classes or numbers."""
-    if kind == "classes":
-        experts = [("moody", MoodyChance(1)), ("steady", FrozenEstimator(ReadsChance(2)))]
-        return LongTermMemoryClassifier(experts, **{"memory": None, **parameters})
-    experts = [("moody", MoodyNumber(1)), ("steady", FrozenEstimator(ReadsNumber(2)))]
-    return LongTermMemoryRegressor(experts, **{"memory": None, **parameters})
-
-
-def moody_rows(mood=0.0, n_rows=6, seed=0):
-    """Column 0 is the mood of the last row, columns 1 and 2 are what the two experts say; the moody one is better."""
-    rng = np.random.default_rng(seed)
-    y = rng.integers(0, 2, n_rows)
-    X = np.column_stack([np.zeros(n_rows), y * 0.8 + 0.1, np.full(n_rows, 0.3)])
-    X[-1, 0] = mood
-    return X, y
-
-
-def learn(model, X, y):
-    first = {"classes": CLASSES} if isinstance(model, LongTermMemoryClassifier) else {}
-    return model.partial_fit(X, y, **first)
-
-
 def says(model, X):
     return model.predict_proba(X)[:, 1] if hasattr(model, "predict_proba") else model.predict(X)
-
-
-KINDS = pytest.mark.parametrize("kind", ["classes", "numbers"])
-
-
-ROUNDS = pytest.mark.parametrize("rounds", ["batch", "row"])
 
 
 @KINDS
@@ -241,17 +195,6 @@ def test_diverging_expert_does_not_change_the_mixture():
     assert max(np.divide(lost, usual)) < 1.0  # better than the mean of the targets throughout
     assert np.mean(lost[-10:]) < 0.05 * np.mean(usual[-10:])  # and what little weight is left costs less and less
     assert np.mean(lost[-10:]) < 0.5 * np.mean(lost[:10])
-
-
-def fine(kind, seed=1, n_rows=10):
-    X = np.random.default_rng(seed).normal(size=(n_rows, 3))
-    return X, np.where(X[:, 0] > 0, "up", "down") if kind == "classes" else X[:, 0]
-
-
-def spoilt(array, value):
-    array = array.astype(object) if isinstance(value, str) else array.copy()
-    array[(3,) + (1,) * (array.ndim - 1)] = value
-    return array
 
 
 def test_nan_in_rows_is_left_to_experts_that_take_it():

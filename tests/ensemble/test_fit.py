@@ -7,84 +7,29 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import Ridge, SGDClassifier, SGDRegressor
+from sklearn.linear_model import SGDRegressor
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import estimator_html_repr
+from support.small_ensembles import (
+    BATCH,
+    X,
+    assert_same,
+    both,
+    classifier,
+    labels,
+    numbers,
+    numbers_of,
+    regressor,
+    sgd,
+    stream,
+    weights,
+)
 
-from ltm_sklearn import LongTermMemoryClassifier, LongTermMemoryRegressor, Snapshots
 from ltm_sklearn.ensemble import SlidingWindow
 from ltm_sklearn.experts import Hedge
 
 pytestmark = pytest.mark.fast_cases(1)
-
-
-rng = np.random.default_rng(0)
-
-
-X = rng.normal(size=(400, 3))
-
-
-labels = (X[:, 0] + 0.5 * rng.normal(size=400) > 0).astype(int)
-
-
-numbers = X @ [1.0, -2.0, 0.0] + 0.1 * rng.normal(size=400)
-
-
-weights = rng.uniform(0.5, 2.0, size=400)
-
-
-BATCH = 40
-
-
-def sgd(**parameters):
-    return SGDClassifier(loss="log_loss", random_state=0, **parameters)
-
-
-def classifier(**parameters):
-    """Takes several snapshots, of different kinds of experts, in 400 rows."""
-    experts = [("bayes", GaussianNB()), ("sgd", sgd()), ("tree", DecisionTreeClassifier(max_depth=3, random_state=0))]
-    parameters = {"memory": Snapshots(every=80), "batch_size": BATCH, "random_state": 0, **parameters}
-    return LongTermMemoryClassifier(parameters.pop("estimators", experts), **parameters)
-
-
-def regressor(**parameters):
-    experts = [("sgd", SGDRegressor(random_state=0)), ("ridge", Ridge())]
-    parameters = {"memory": Snapshots(every=80), "batch_size": BATCH, "random_state": 0, **parameters}
-    return LongTermMemoryRegressor(parameters.pop("estimators", experts), **parameters)
-
-
-TASKS = {"classifier": (classifier, labels, {"classes": [0, 1]}), "regressor": (regressor, numbers, {})}
-
-
-both = pytest.mark.parametrize(("make", "y", "first"), TASKS.values(), ids=TASKS)
-
-
-def stream(model, y, start=0, stop=400, first=None, size=BATCH, X=X, **of_rows):
-    for at in range(start, stop, size):
-        rows = slice(at, at + size)
-        more = {name: values[rows] for name, values in of_rows.items()}
-        model.partial_fit(X[rows], y[rows], **(first or {}), **more)
-    return model
-
-
-def numbers_of(model, X=X):
-    """Everything a user sees of a model."""
-    predict = getattr(model, "predict_proba", model.predict)
-    return {
-        "predictions": predict(X),
-        "weights": model.weights_,
-        "transformed": model.transform(X),
-        "losses": model.loss_,
-        "experts": np.array([tuple(expert) for expert in model.experts_], dtype=object).astype(str),
-    }
-
-
-def assert_same(one, other, X=X):
-    one, other = numbers_of(one, X), numbers_of(other, X)
-    for name in one:
-        np.testing.assert_array_equal(one[name], other[name], err_msg=name)
 
 
 def test_attributes_exist_only_when_there_is_something_to_show():
@@ -154,9 +99,6 @@ def test_callers_may_use_their_arrays_again(make, y, first):
         rows[:], targets[:] = X[at : at + BATCH], y[at : at + BATCH]
         model.partial_fit(rows, targets, **first)
     assert_same(model, expected)
-
-
-words = np.array(["yes", "no", "maybe"])
 
 
 @both

@@ -10,64 +10,16 @@ import textwrap
 import numpy as np
 import pytest
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LinearRegression, SGDClassifier, SGDRegressor
-from sklearn.naive_bayes import GaussianNB
+from sklearn.linear_model import SGDRegressor
+from support.ensemble_streams import CLASSES, ROUNDS, K, classifier, fine, fitted, forecasts, wrong
 from support.stream_experts import (
-    ReadsChance,
     assert_same_outcome,
-    frozen_readers,
 )
 
-from ltm_sklearn import LongTermMemoryClassifier, LongTermMemoryRegressor, Snapshots
+from ltm_sklearn import LongTermMemoryRegressor
 from ltm_sklearn.experts import LongTermMemory
 
 pytestmark = pytest.mark.fast_cases(1)
-
-
-CLASSES = [0, 1]
-
-
-K = 4
-
-
-def forecasts(n_rounds, n_rows, seed=0):
-    """Rounds of rows whose columns are K forecasts in [0, 1], with outcomes 0 or 1; the best column changes."""
-    rng = np.random.default_rng(seed)
-    for at in range(n_rounds):
-        y = rng.integers(0, 2, n_rows)
-        X = rng.random((n_rows, K))
-        good = at // 10 % 3
-        X[:, good] = np.where(rng.random(n_rows) < 0.8, y, 1 - y) * 0.8 + 0.1
-        yield X, y
-
-
-def classifier(**parameters):
-    parameters = {"estimators": frozen_readers(ReadsChance, K), "memory": None, **parameters}
-    return LongTermMemoryClassifier(**parameters)
-
-
-def wrong(X, y):
-    return ((X > 0.5) != y[:, np.newaxis]).astype(float)
-
-
-ROUNDS = pytest.mark.parametrize("rounds", ["batch", "row"])
-
-
-def fitted(kind, **parameters):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(40, 3))
-    if kind == "classes":
-        model = LongTermMemoryClassifier(
-            [("nb", GaussianNB()), ("sgd", SGDClassifier(random_state=0))], memory=Snapshots(every=20), **parameters
-        )
-        return model.partial_fit(X, np.where(X[:, 0] > 0, "up", "down"), classes=["up", "down"])
-    experts = [("sgd", SGDRegressor(random_state=0)), ("linear", LinearRegression())]
-    return LongTermMemoryRegressor(experts, memory=Snapshots(every=20), **parameters).partial_fit(X, X[:, 0])
-
-
-def fine(kind, seed=1, n_rows=10):
-    X = np.random.default_rng(seed).normal(size=(n_rows, 3))
-    return X, np.where(X[:, 0] > 0, "up", "down") if kind == "classes" else X[:, 0]
 
 
 def test_history_of_rows_has_the_mean_weights():

@@ -11,7 +11,6 @@ import pytest
 river = pytest.importorskip("river")
 pd = pytest.importorskip("pandas")
 from river import (  # noqa: E402
-    base,
     cluster,
     compat,
     linear_model,
@@ -24,6 +23,7 @@ from river import (  # noqa: E402
 from sklearn.base import clone  # noqa: E402
 from sklearn.linear_model import Ridge  # noqa: E402
 from sklearn.naive_bayes import GaussianNB  # noqa: E402
+from support.adapter_models import Hears, WeightedMean, as_rows, learned, made, mended_by, scaled  # noqa: E402
 from support.sklearn_checks import sklearn_checks  # noqa: E402
 
 from ltm_sklearn import LongTermMemoryClassifier, LongTermMemoryRegressor  # noqa: E402
@@ -31,58 +31,6 @@ from ltm_sklearn.ensemble import (  # noqa: E402
     FromRiverClassifier,
     FromRiverRegressor,
 )
-
-
-def scaled(model):
-    return preprocessing.StandardScaler() | model
-
-
-def made(n_rows=200, seed=0):
-    """Rows, and whether their first feature is positive."""
-    X = np.random.default_rng(seed).normal(size=(n_rows, 2))
-    return X, X[:, 0] > 0
-
-
-def as_rows(X, names="ab"):
-    return [dict(zip(names, row, strict=True)) for row in X.tolist()]
-
-
-def learned(model, rows, labels):
-    for x, y in zip(rows, labels, strict=True):
-        model.learn_one(x, y)
-    return model
-
-
-class WeightedMean(base.Regressor):
-    """The mean of the targets, with weights."""
-
-    def __init__(self):
-        self.total = self.weight = 0.0
-
-    def learn_one(self, x, y, w=1.0):
-        self.total += w * y
-        self.weight += w
-
-    def predict_one(self, x):
-        return self.total / self.weight if self.weight else None
-
-
-class Hears(base.Classifier):
-    """Keeps what it is told; says nothing."""
-
-    def __init__(self):
-        self.rows, self.labels = [], []
-
-    @property
-    def _multiclass(self):
-        return True
-
-    def learn_one(self, x, y):
-        self.rows.append(x)
-        self.labels.append(y)
-
-    def predict_proba_one(self, x):
-        return {}
 
 
 class OnlyLabels(Hears):
@@ -120,12 +68,6 @@ def expected_failed_checks(estimator):
 @pytest.mark.parametrize(("estimator", "check"), sklearn_checks(ESTIMATORS, expected_failed_checks))
 def test_scikit_learns_checks(estimator, check):
     check(estimator)
-
-
-def mended_by(condition):
-    """Ours is right, which has been asserted; if theirs is too by now, say so."""
-    if condition:
-        pytest.skip("River has mended this")
 
 
 @pytest.mark.parametrize("labels", [("no", "yes"), (1, 2), (False, True)])

@@ -6,15 +6,10 @@ from sklearn.base import clone
 from sklearn.linear_model import Ridge, SGDClassifier, SGDRegressor
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, Normalizer, PowerTransformer, StandardScaler
+from support.numbered_rows import numbered
 
 from ltm_sklearn import LongTermMemoryRegressor
 from ltm_sklearn.ensemble import IncrementalPipeline, SlidingWindow
-
-
-def numbered(first, n_rows):
-    """Rows that are their own number, so that a window can be read off a nearest neighbour."""
-    rows = np.arange(first, first + n_rows, dtype=float)
-    return rows[:, np.newaxis], rows
 
 
 def test_pipeline_learns_as_its_steps_would_one_by_one():

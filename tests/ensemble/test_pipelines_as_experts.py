@@ -3,52 +3,16 @@
 import numpy as np
 import pytest
 from pandas import DataFrame
-from sklearn.linear_model import Ridge, SGDClassifier
+from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
+from support.small_ensembles import BATCH, X, classifier, frame, labels, numbers, sgd, stream
 
-from ltm_sklearn import LongTermMemoryClassifier, Snapshots
+from ltm_sklearn import Snapshots
 from ltm_sklearn.ensemble import IncrementalPipeline, SlidingWindow
 
 pytestmark = pytest.mark.fast_cases(1)
-
-
-rng = np.random.default_rng(0)
-
-
-X = rng.normal(size=(400, 3))
-
-
-labels = (X[:, 0] + 0.5 * rng.normal(size=400) > 0).astype(int)
-
-
-numbers = X @ [1.0, -2.0, 0.0] + 0.1 * rng.normal(size=400)
-
-
-BATCH = 40
-
-
-def sgd(**parameters):
-    return SGDClassifier(loss="log_loss", random_state=0, **parameters)
-
-
-def classifier(**parameters):
-    """Takes several snapshots, of different kinds of experts, in 400 rows."""
-    experts = [("bayes", GaussianNB()), ("sgd", sgd()), ("tree", DecisionTreeClassifier(max_depth=3, random_state=0))]
-    parameters = {"memory": Snapshots(every=80), "batch_size": BATCH, "random_state": 0, **parameters}
-    return LongTermMemoryClassifier(parameters.pop("estimators", experts), **parameters)
-
-
-def stream(model, y, start=0, stop=400, first=None, size=BATCH, X=X, **of_rows):
-    for at in range(start, stop, size):
-        rows = slice(at, at + size)
-        more = {name: values[rows] for name, values in of_rows.items()}
-        model.partial_fit(X[rows], y[rows], **(first or {}), **more)
-    return model
-
-
-frame = DataFrame(X, columns=["a", "b", "c"])
 
 
 def test_incremental_pipeline_is_its_steps_one_after_the_other():

@@ -6,13 +6,11 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 from sklearn.naive_bayes import GaussianNB
+from support.ensemble_streams import CLASSES
 
 from ltm_sklearn import LongTermMemoryClassifier, LongTermMemoryRegressor, Snapshots
 
 pytestmark = pytest.mark.fast_cases(1)
-
-
-CLASSES = [0, 1]
 
 
 def phase_costs(model, constant, n_phases=6, n_rounds=500, **first):

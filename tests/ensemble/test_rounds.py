@@ -9,9 +9,9 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from support.ensemble_streams import CLASSES, KINDS, K, brier, classifier, fine, forecasts, learn, regressor, wrong
 from support.stream_experts import (
     ReadsChance,
-    ReadsNumber,
     frozen_readers,
 )
 
@@ -23,42 +23,7 @@ from ltm_sklearn.losses import Pinball
 pytestmark = pytest.mark.fast_cases(1)
 
 
-CLASSES = [0, 1]
-
-
-K = 4
-
-
 ALGORITHMS = [LongTermMemory(), BOA(), MLPoly(), Hedge(), FixedShare(), MixingPastPosteriors()]
-
-
-def forecasts(n_rounds, n_rows, seed=0):
-    """Rounds of rows whose columns are K forecasts in [0, 1], with outcomes 0 or 1; the best column changes."""
-    rng = np.random.default_rng(seed)
-    for at in range(n_rounds):
-        y = rng.integers(0, 2, n_rows)
-        X = rng.random((n_rows, K))
-        good = at // 10 % 3
-        X[:, good] = np.where(rng.random(n_rows) < 0.8, y, 1 - y) * 0.8 + 0.1
-        yield X, y
-
-
-def classifier(**parameters):
-    parameters = {"estimators": frozen_readers(ReadsChance, K), "memory": None, **parameters}
-    return LongTermMemoryClassifier(**parameters)
-
-
-def regressor(**parameters):
-    parameters = {"estimators": frozen_readers(ReadsNumber, K), "memory": None, **parameters}
-    return LongTermMemoryRegressor(**parameters)
-
-
-def brier(X, y):
-    return (X - y[:, np.newaxis]) ** 2  # of two classes: half the sum of two equal squares
-
-
-def wrong(X, y):
-    return ((X > 0.5) != y[:, np.newaxis]).astype(float)
 
 
 @pytest.mark.parametrize(("loss", "by_hand"), [("zero_one", wrong), ("brier", brier)])
@@ -175,19 +140,6 @@ def test_rows_are_predicted_before_they_are_learned():
         model.partial_fit(X, y, classes=CLASSES)
         assert (model.named_estimators_.memoriser.predict(X) == y).all()
     assert model.loss_.min() > 0.4
-
-
-def learn(model, X, y):
-    first = {"classes": CLASSES} if isinstance(model, LongTermMemoryClassifier) else {}
-    return model.partial_fit(X, y, **first)
-
-
-KINDS = pytest.mark.parametrize("kind", ["classes", "numbers"])
-
-
-def fine(kind, seed=1, n_rows=10):
-    X = np.random.default_rng(seed).normal(size=(n_rows, 3))
-    return X, np.where(X[:, 0] > 0, "up", "down") if kind == "classes" else X[:, 0]
 
 
 @pytest.mark.parametrize("n_rows", [1, 2])

@@ -4,85 +4,28 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from pandas import DataFrame
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.compose import make_column_transformer
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LogisticRegression, Ridge, SGDClassifier, SGDRegressor
+from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
-
-from ltm_sklearn import LongTermMemoryClassifier, LongTermMemoryRegressor, Snapshots
+from support.small_ensembles import (
+    KnowsSome,
+    X,
+    assert_same,
+    both,
+    classifier,
+    frame,
+    labels,
+    numbers_of,
+    sgd,
+    stream,
+    words,
+)
 
 pytestmark = pytest.mark.fast_cases(1)
-
-
-rng = np.random.default_rng(0)
-
-
-X = rng.normal(size=(400, 3))
-
-
-labels = (X[:, 0] + 0.5 * rng.normal(size=400) > 0).astype(int)
-
-
-numbers = X @ [1.0, -2.0, 0.0] + 0.1 * rng.normal(size=400)
-
-
-BATCH = 40
-
-
-def sgd(**parameters):
-    return SGDClassifier(loss="log_loss", random_state=0, **parameters)
-
-
-def classifier(**parameters):
-    """Takes several snapshots, of different kinds of experts, in 400 rows."""
-    experts = [("bayes", GaussianNB()), ("sgd", sgd()), ("tree", DecisionTreeClassifier(max_depth=3, random_state=0))]
-    parameters = {"memory": Snapshots(every=80), "batch_size": BATCH, "random_state": 0, **parameters}
-    return LongTermMemoryClassifier(parameters.pop("estimators", experts), **parameters)
-
-
-def regressor(**parameters):
-    experts = [("sgd", SGDRegressor(random_state=0)), ("ridge", Ridge())]
-    parameters = {"memory": Snapshots(every=80), "batch_size": BATCH, "random_state": 0, **parameters}
-    return LongTermMemoryRegressor(parameters.pop("estimators", experts), **parameters)
-
-
-TASKS = {"classifier": (classifier, labels, {"classes": [0, 1]}), "regressor": (regressor, numbers, {})}
-
-
-both = pytest.mark.parametrize(("make", "y", "first"), TASKS.values(), ids=TASKS)
-
-
-def stream(model, y, start=0, stop=400, first=None, size=BATCH, X=X, **of_rows):
-    for at in range(start, stop, size):
-        rows = slice(at, at + size)
-        more = {name: values[rows] for name, values in of_rows.items()}
-        model.partial_fit(X[rows], y[rows], **(first or {}), **more)
-    return model
-
-
-def numbers_of(model, X=X):
-    """Everything a user sees of a model."""
-    predict = getattr(model, "predict_proba", model.predict)
-    return {
-        "predictions": predict(X),
-        "weights": model.weights_,
-        "transformed": model.transform(X),
-        "losses": model.loss_,
-        "experts": np.array([tuple(expert) for expert in model.experts_], dtype=object).astype(str),
-    }
-
-
-def assert_same(one, other, X=X):
-    one, other = numbers_of(one, X), numbers_of(other, X)
-    for name in one:
-        np.testing.assert_array_equal(one[name], other[name], err_msg=name)
-
-
-frame = DataFrame(X, columns=["a", "b", "c"])
 
 
 towns = np.array(["Oslo", "Rome", "Lima"])
@@ -151,9 +94,6 @@ def test_missing_number_beside_text_is_not_learned_in_silence():
             ensemble.fit(holed, labels)
 
 
-words = np.array(["yes", "no", "maybe"])
-
-
 three = words[np.digitize(X[:, 0], [-0.5, 0.5])]
 
 
@@ -186,24 +126,6 @@ def test_experts_without_probabilities_vote():
     np.testing.assert_array_equal(model.classes_[votes.argmax(axis=1)], model.named_estimators_.hinge.predict(X))
     assert np.unique(votes).tolist() == [0.0, 1.0]
     np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
-
-
-class KnowsSome(ClassifierMixin, BaseEstimator):
-    """Says that rows belong to the classes it knows, with probabilities that are given."""
-
-    def __init__(self, classes=(), probabilities=()):
-        self.classes = classes
-        self.probabilities = probabilities
-
-    def fit(self, X, y=None):
-        self.classes_ = np.array(self.classes)
-        return self
-
-    def predict_proba(self, X):
-        return np.tile(self.probabilities, (len(X), 1))
-
-    def predict(self, X):
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
 
 class KnowsSomeVotes(KnowsSome):

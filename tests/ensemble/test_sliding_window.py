@@ -10,15 +10,10 @@ import scipy.sparse as sp
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, SGDClassifier
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.tree import DecisionTreeClassifier
+from support.numbered_rows import numbered
 
 from ltm_sklearn import LongTermMemoryClassifier, LongTermMemoryRegressor
 from ltm_sklearn.ensemble import SlidingWindow
-
-
-def numbered(first, n_rows):
-    """Rows that are their own number, so that a window can be read off a nearest neighbour."""
-    rows = np.arange(first, first + n_rows, dtype=float)
-    return rows[:, np.newaxis], rows
 
 
 def held(model):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression
+from support.ensemble_streams import regressor
 from support.stream_experts import (
     ReadsNumber,
     frozen_readers,
@@ -13,14 +14,6 @@ from ltm_sklearn import LongTermMemoryRegressor
 from ltm_sklearn.ensemble import ExpertWarning
 
 pytestmark = pytest.mark.fast_cases(1)
-
-
-K = 4
-
-
-def regressor(**parameters):
-    parameters = {"estimators": frozen_readers(ReadsNumber, K), "memory": None, **parameters}
-    return LongTermMemoryRegressor(**parameters)
 
 
 @pytest.mark.parametrize("rounds", ["batch", "row"])

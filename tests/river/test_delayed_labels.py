@@ -15,6 +15,7 @@ from river import (
 )
 from support.named_models import named
 from support.river_models import ReadsChance, ReadsLabel
+from support.river_streams import scaled_linear
 
 from ltm_sklearn import Snapshots
 from ltm_sklearn.ensemble import ExpertWarning
@@ -24,10 +25,6 @@ from ltm_sklearn.river import (
     LongTermMemoryRegressor,
 )
 from ltm_sklearn.streams import stagger
-
-
-def scaled_linear():
-    return preprocessing.StandardScaler() | linear_model.LinearRegression(intercept_lr=0.1)
 
 
 def test_delayed_labels_score_the_issued_predictions():

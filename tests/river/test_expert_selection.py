@@ -16,6 +16,7 @@ from river import (
 )
 from support.named_models import named
 from support.river_models import ReadsLabel, ReadsNumber
+from support.river_streams import scaled_linear, scaled_logistic
 
 from ltm_sklearn.experts import FixedShare
 from ltm_sklearn.river import (
@@ -23,14 +24,6 @@ from ltm_sklearn.river import (
     ExpertSelectionRegressor,
     LongTermMemoryRegressor,
 )
-
-
-def scaled_logistic():
-    return preprocessing.StandardScaler() | linear_model.LogisticRegression()
-
-
-def scaled_linear():
-    return preprocessing.StandardScaler() | linear_model.LinearRegression(intercept_lr=0.1)
 
 
 def test_selection_updates_with_the_losses_of_the_metric():

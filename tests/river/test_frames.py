@@ -22,6 +22,7 @@ from river import (
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 from support.named_models import named
 from support.river_models import ReadsLabel, ReadsNumber
+from support.river_streams import scaled_linear, scaled_logistic
 
 from ltm_sklearn.ensemble import ExpertWarning
 from ltm_sklearn.river import (
@@ -29,15 +30,6 @@ from ltm_sklearn.river import (
     LongTermMemoryClassifier,
     LongTermMemoryRegressor,
 )
-
-
-def scaled_logistic():
-    return preprocessing.StandardScaler() | linear_model.LogisticRegression()
-
-
-def scaled_linear():
-    return preprocessing.StandardScaler() | linear_model.LinearRegression(intercept_lr=0.1)
-
 
 FRAMES = [
     pytest.param(pd.DataFrame, pd.Series, id="pandas"),

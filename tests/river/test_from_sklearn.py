@@ -23,6 +23,7 @@ from sklearn.linear_model import Perceptron, Ridge, SGDClassifier, SGDRegressor 
 from sklearn.naive_bayes import GaussianNB  # noqa: E402
 from sklearn.preprocessing import StandardScaler  # noqa: E402
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor  # noqa: E402
+from support.adapter_models import SGD, as_rows, learned, made, mended_by  # noqa: E402
 from support.river_models import rivers_checks  # noqa: E402
 
 from ltm_sklearn.ensemble import (  # noqa: E402
@@ -31,26 +32,7 @@ from ltm_sklearn.ensemble import (  # noqa: E402
 from ltm_sklearn.river import FromSklearnClassifier, FromSklearnRegressor  # noqa: E402
 from ltm_sklearn.river._from_sklearn import MAX_KEPT_ROWS, as_river_model  # noqa: E402
 
-SGD = SGDClassifier(loss="log_loss", random_state=0)
-
-
 SGD_REGRESSOR = SGDRegressor(random_state=0)
-
-
-def made(n_rows=200, seed=0):
-    """Rows, and whether their first feature is positive."""
-    X = np.random.default_rng(seed).normal(size=(n_rows, 2))
-    return X, X[:, 0] > 0
-
-
-def as_rows(X, names="ab"):
-    return [dict(zip(names, row, strict=True)) for row in X.tolist()]
-
-
-def learned(model, rows, labels):
-    for x, y in zip(rows, labels, strict=True):
-        model.learn_one(x, y)
-    return model
 
 
 MODELS = [
@@ -69,12 +51,6 @@ MODELS = [
 )
 def test_rivers_checks(model, check):
     check(model.clone())
-
-
-def mended_by(condition):
-    """Ours is right, which has been asserted; if theirs is too by now, say so."""
-    if condition:
-        pytest.skip("River has mended this")
 
 
 def test_probabilities_of_unsorted_classes():

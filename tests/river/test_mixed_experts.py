@@ -8,7 +8,6 @@ import pytest
 river = pytest.importorskip("river")
 pd = pytest.importorskip("pandas")
 from river import (  # noqa: E402
-    base,
     datasets,
     evaluate,
     linear_model,
@@ -20,59 +19,16 @@ from river import (  # noqa: E402
 )
 from sklearn import config_context  # noqa: E402
 from sklearn.base import clone  # noqa: E402
-from sklearn.linear_model import Ridge, SGDClassifier  # noqa: E402
+from sklearn.linear_model import Ridge  # noqa: E402
 from sklearn.naive_bayes import GaussianNB  # noqa: E402
 from sklearn.tree import DecisionTreeClassifier  # noqa: E402
+from support.adapter_models import SGD, Hears, WeightedMean, made, scaled  # noqa: E402
 from support.named_models import named  # noqa: E402
 
 import ltm_sklearn.river as ours  # noqa: E402
 from ltm_sklearn import LongTermMemoryClassifier, LongTermMemoryRegressor, Snapshots  # noqa: E402
 from ltm_sklearn.river._from_sklearn import as_river_model  # noqa: E402
 from ltm_sklearn.streams import linear_regressions, stagger  # noqa: E402
-
-SGD = SGDClassifier(loss="log_loss", random_state=0)
-
-
-def scaled(model):
-    return preprocessing.StandardScaler() | model
-
-
-def made(n_rows=200, seed=0):
-    """Rows, and whether their first feature is positive."""
-    X = np.random.default_rng(seed).normal(size=(n_rows, 2))
-    return X, X[:, 0] > 0
-
-
-class WeightedMean(base.Regressor):
-    """The mean of the targets, with weights."""
-
-    def __init__(self):
-        self.total = self.weight = 0.0
-
-    def learn_one(self, x, y, w=1.0):
-        self.total += w * y
-        self.weight += w
-
-    def predict_one(self, x):
-        return self.total / self.weight if self.weight else None
-
-
-class Hears(base.Classifier):
-    """Keeps what it is told; says nothing."""
-
-    def __init__(self):
-        self.rows, self.labels = [], []
-
-    @property
-    def _multiclass(self):
-        return True
-
-    def learn_one(self, x, y):
-        self.rows.append(x)
-        self.labels.append(y)
-
-    def predict_proba_one(self, x):
-        return {}
 
 
 @pytest.mark.exhaustive
