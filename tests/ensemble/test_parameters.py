@@ -195,3 +195,40 @@ def test_default_memory_has_parameters_as_soon_as_one_is_set(make, y, first):
     model = make(memory="auto").set_params(memory__every=50)
     assert repr(model.memory) == "Snapshots(every=50)"
     assert make(memory="auto").memory == "auto"
+
+
+def as_dict(model):
+    return model.set_params(estimators=dict(model.estimators))
+
+
+@both
+def test_estimators_may_be_a_dictionary(make, y, first):
+    model = as_dict(make())
+    assert_same(model.fit(X, y), make().fit(X, y))
+    assert model.get_params()["sgd__alpha"] == make().get_params()["sgd__alpha"]
+    assert model.get_params()["sgd"] is model.estimators["sgd"]
+
+
+def test_parameters_and_entries_of_a_dictionary_can_be_set():
+    model = as_dict(classifier())
+    given = model.estimators
+    model.set_params(sgd__alpha=0.5, tree="drop")
+    assert (model.estimators["sgd"].alpha, model.estimators["tree"]) == (0.5, "drop")
+    assert given["tree"] != "drop"  # the dictionary that was given is not changed
+    assert [expert.name for expert in model.fit(X, labels).experts_ if expert.kind == "live"] == ["bayes", "sgd"]
+    with pytest.raises(ValueError, match="Invalid parameter 'forest'"):
+        model.set_params(forest="drop")
+
+
+def test_clone_of_a_dictionary_is_untrained():
+    model = as_dict(classifier()).fit(X, labels)
+    copied = clone(model)
+    assert list(copied.estimators) == list(model.estimators)
+    assert copied.estimators["sgd"] is not model.estimators["sgd"]
+    assert not hasattr(copied, "classes_")
+
+
+def test_invalid_dictionaries_are_named():
+    for estimators, message in [({}, "non-empty"), ({1: GaussianNB()}, "need strings"), ({"a@1": GaussianNB()}, "a@1")]:
+        with pytest.raises(ValueError, match=message):
+            classifier(estimators=estimators).fit(X, labels)

@@ -298,3 +298,15 @@ def test_model_that_does_not_pickle_is_remembered_all_the_same():
     for x, y in stagger(length=50, n_segments=4, seed=0):
         model.learn_one(x, y)
     assert len([expert for expert in model.experts_ if expert.kind == "snapshot"]) > 1
+
+
+def test_models_keep_their_names_and_container_in_clones():
+    models = {"nb": naive_bayes.GaussianNB(), "line": linear_model.LogisticRegression()}
+    for given in (models, list(models.items())):
+        model = LongTermMemoryClassifier(given)
+        model.learn_one({"a": 1.0}, True)
+        assert [expert.name for expert in model.experts_ if expert.kind == "live"] == ["nb", "line"]
+        for each in (model, model.clone()):
+            assert type(each.models) is type(given)
+            assert list(dict(each.models)) == ["nb", "line"]
+        assert model.clone({"models": [("one", naive_bayes.GaussianNB())]}).models[0][0] == "one"
