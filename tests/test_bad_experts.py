@@ -206,7 +206,7 @@ IN_RIVER = {
 
 
 def river_course(make, patient, ill, **parameters):
-    model = make([patient(ill), patient()], memory=None, seed=0, **parameters)
+    model = make(named([patient(ill), patient()]), memory=None, seed=0, **parameters)
     said, weights = [], []
     for at in range(N_ROUNDS):
         x = dict(zip("abc", batch(at, 1)[0].tolist(), strict=True))
@@ -303,7 +303,7 @@ def test_river_model_that_exits_leaves_a_whole_round():
     model = in_river.LongTermMemoryRegressor(named([RiverQuits("NaN"), RiverNumber()]), memory=None)
     for at in range(30):
         model.learn_one({"a": float(at), "b": 0.0, "c": 1.0}, float(at))
-    assert model._row() is not None  # the compiled one
+    assert model._compiled_row() is not None  # the compiled one
     with pytest.raises(KeyboardInterrupt):
         model.predict_one({"a": 1.0, "b": -1.0, "c": 1.0})
     with pytest.raises(SystemExit):

@@ -169,7 +169,7 @@ def test_it_goes_when_more_classes_have_come_than_it_has_room_for(memory):
         assert ("stack" in [expert.kind for expert in getattr(model, "experts_", [])]) == (0 < at < n_classes - 2)
         model.learn_one({"a": at % n_classes + 0.1 * (at // n_classes % 2)}, at % n_classes)
     assert memory is None or "snapshot" in [expert.kind for expert in model.experts_]
-    assert model._row() is not None  # rounds of one row are compiled again
+    assert model._compiled_row() is not None  # rounds of one row are compiled again
     assert model.predict_one({"a": 3.0}) == 3
 
 

@@ -69,29 +69,29 @@ class DelayedLabelsEnsemble(BaseLongTermMemory):
         self
         """
         with changing(self):
-            check_is_fitted(self)
-            with unchanged_on_error(self):
-                reports = self._learn_issued(_as_list(ids), y, sample_weight)
-            self._engine.note(reports)
-            return self
+            return self._learn_issued(ids, y, sample_weight)
 
-    def _learn_issued(self, ids: list[Any], y: Any, sample_weight: Any) -> list[FailureReport]:
-        due = self._pending.due(ids)
-        y, targets = self._check_targets(y)
-        if len(y) != len(ids):
-            raise ValueError(f"there are {len(ids)} ids for {len(y)} targets")
-        weights = check_weights(sample_weight, np.empty((len(ids), 1)))
-        self._routed("partial_fit", weights, {})  # raises before anything is done
+    def _learn_issued(self, ids: Any, y: Any, sample_weight: Any) -> Self:
+        check_is_fitted(self)
         reports: list[FailureReport] = []
-        for issue in due:
-            part = None if weights is None else weights[issue.at]
-            if part is None or part.any():  # an issue without weight is not a round
-                adapter = self._adapter(self._routed("partial_fit", part, {}))
-                X = _safe_indexing(issue.X, issue.rows)
-                issued = issue.issued.recalled(issue.rows, self._engine.experts, self._engine.score.n_outputs)
-                reports += self._learn(adapter, X, y[issue.at], targets[issue.at], part, issued)
-            self._pending.release([ids[at] for at in issue.at])
-        return reports
+        with unchanged_on_error(self):
+            ids = _as_list(ids)
+            due = self._pending.due(ids)
+            y, targets = self._check_targets(y)
+            if len(y) != len(ids):
+                raise ValueError(f"there are {len(ids)} ids for {len(y)} targets")
+            weights = check_weights(sample_weight, np.empty((len(ids), 1)))
+            self._routed("partial_fit", weights, {})  # raises before anything is done
+            for issue in due:
+                part = None if weights is None else weights[issue.at]
+                if part is None or part.any():  # an issue without weight is not a round
+                    adapter = self._adapter(self._routed("partial_fit", part, {}))
+                    X = _safe_indexing(issue.X, issue.rows)
+                    issued = issue.issued.recalled(issue.rows, self._engine.experts, self._engine.score.n_outputs)
+                    reports += self._learn(adapter, X, y[issue.at], targets[issue.at], part, issued)
+                self._pending.release([ids[at] for at in issue.at])
+        self._engine.note(reports)
+        return self
 
 
 def _as_list(ids: Any) -> list[Any]:
