@@ -1,22 +1,9 @@
 """Fitted attributes, the history, pickles and copies."""
 
-import copy
-import pickle
-import signal
-import subprocess
-import sys
-import textwrap
-
 import numpy as np
 import pytest
-from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import SGDRegressor
 from support.ensemble_streams import CLASSES, ROUNDS, K, classifier, fine, fitted, forecasts, wrong
-from support.stream_experts import (
-    assert_same_outcome,
-)
 
-from ltm_sklearn import LongTermMemoryRegressor
 from ltm_sklearn.experts import LongTermMemory
 
 pytestmark = pytest.mark.fast_cases(1)
@@ -96,73 +83,3 @@ def test_history_covers_the_whole_stream_in_bounded_space(record, rounds):
         np.testing.assert_allclose(mean_weights, np.mean([weights for weights, _ in issued], axis=0), atol=1e-12)
         lost = np.average([part.loss for part in history], weights=shares)
         assert lost == pytest.approx(np.mean([lost for _, lost in issued]))
-
-
-STREAM = """
-import numpy as np
-from sklearn.linear_model import SGDRegressor
-from sklearn.tree import DecisionTreeRegressor
-from ltm_sklearn import LongTermMemoryRegressor, Snapshots
-
-def batch(at):
-    rng = np.random.default_rng(at)
-    X = rng.normal(size=(10, 2))
-    return X, X[:, 0] * (-1.0 if at // 10 % 2 else 1.0)
-
-def fresh():
-    experts = [("sgd", SGDRegressor(random_state=0)), ("tree", DecisionTreeRegressor(max_depth=3, random_state=0))]
-    return LongTermMemoryRegressor(experts, memory=Snapshots(every=30), combine="sample", random_state=0, record=8)
-"""
-
-
-UNTIL_KILLED = """
-import os, pickle, signal, sys
-
-model = fresh()
-for at in range(60):
-    if at == 37:
-        os.kill(os.getpid(), signal.SIGKILL)
-    model.partial_fit(*batch(at))
-    if at % 5 == 4:
-        with open("state.new", "wb") as file:
-            pickle.dump(model, file)
-        os.replace("state.new", "state.pickle")
-"""
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
-def test_killed_stream_continues_from_its_saved_state(tmp_path):
-    killed = subprocess.run([sys.executable, "-c", STREAM + textwrap.dedent(UNTIL_KILLED)], cwd=tmp_path, check=False)
-    assert killed.returncode == -signal.SIGKILL
-    names = {}
-    exec(STREAM, names)
-    model, unbroken = pickle.loads((tmp_path / "state.pickle").read_bytes()), names["fresh"]()
-    assert model.n_rounds_ == 35
-    for at in range(60):
-        unbroken.partial_fit(*names["batch"](at))
-        if at >= 35:
-            model.partial_fit(*names["batch"](at))
-            assert_same_outcome(model, unbroken, names["batch"](100)[0])
-    assert model.history_ == unbroken.history_
-    assert len(model.experts_) > 5
-
-
-def test_copies_are_independent():
-    model = fitted("classes")
-    twin, rows = copy.deepcopy(model), fine("classes")[0]
-    before = model.predict_proba(rows)
-    for seed in range(20):
-        twin.partial_fit(fine("classes", seed)[0], fine("classes", seed + 1)[1])
-    np.testing.assert_array_equal(model.predict_proba(rows), before)
-    assert model.n_rounds_ == 1
-
-
-def test_frozen_experts_are_never_changed():
-    X, y = fine("numbers", n_rows=50)
-    inner = SGDRegressor(random_state=0).fit(X, y)
-    as_given = pickle.dumps(inner)
-    model = LongTermMemoryRegressor([("frozen", FrozenEstimator(inner)), ("sgd", SGDRegressor(random_state=0))])
-    for seed in range(40):
-        model.partial_fit(*fine("numbers", seed))
-    assert pickle.dumps(inner) == as_given
-    assert pickle.dumps(model.named_estimators_.frozen.estimator) == as_given

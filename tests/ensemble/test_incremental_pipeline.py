@@ -2,13 +2,16 @@
 
 import numpy as np
 import pytest
+from pandas import DataFrame
 from sklearn.base import clone
 from sklearn.linear_model import Ridge, SGDClassifier, SGDRegressor
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, Normalizer, PowerTransformer, StandardScaler
 from support.numbered_rows import numbered
+from support.small_ensembles import X, classifier, labels, stream
 
-from ltm_sklearn import LongTermMemoryRegressor
+from ltm_sklearn import LongTermMemoryRegressor, Snapshots
 from ltm_sklearn.ensemble import IncrementalPipeline, SlidingWindow
 
 
@@ -69,3 +72,22 @@ def test_pipeline_is_still_a_pipeline():
     pipeline = IncrementalPipeline([("scale", StandardScaler()), ("sgd", SGDRegressor(random_state=0))])
     assert isinstance(clone(pipeline).set_params(sgd__alpha=0.5), Pipeline)
     assert len(pipeline.fit(*numbered(0, 30)).predict(numbered(0, 3)[0])) == 3
+
+
+@pytest.mark.filterwarnings("ignore::ltm_sklearn.ensemble.ExpertWarning")  # these rows are far from those it knows
+def test_snapshot_of_a_pipeline_keeps_its_scaler():
+    pipeline = IncrementalPipeline([("scale", StandardScaler()), ("bayes", GaussianNB())])
+    model = classifier(estimators=[("scaled", pipeline)], memory=Snapshots(every=100, on_drift=False, merge=None))
+    model.fit(X[:100], labels[:100])
+    copies = [name for name in model.get_feature_names_out() if "@100" in name]
+    assert len(copies) == 2
+
+    def copies_predict():
+        table = DataFrame(model.transform(X), columns=model.get_feature_names_out())
+        return table[copies].to_numpy()
+
+    before = copies_predict()
+    stream(model, 1 - labels, start=100, X=1000.0 + 50.0 * X)
+    np.testing.assert_array_equal(copies_predict(), before)
+    assert model.named_estimators_.scaled["scale"].mean_.min() > 500.0
+    assert not hasattr(pipeline["scale"], "mean_")

@@ -4,15 +4,10 @@ import copy
 
 import numpy as np
 import pytest
-from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import SGDRegressor
-from sklearn.naive_bayes import GaussianNB
 from support.ensemble_streams import CLASSES, ROUNDS, classifier, fine, fitted, forecasts, spoilt
 from support.stream_experts import (
     assert_same_outcome,
 )
-
-from ltm_sklearn import LongTermMemoryClassifier
 
 pytestmark = pytest.mark.fast_cases(1)
 
@@ -88,29 +83,6 @@ def test_fit_that_fails_leaves_an_ensemble_as_it_was(kind):
     with pytest.raises(ValueError, match="contains NaN"):
         model.fit(spoilt(np.hstack([X, X]), np.nan), y)
     assert_same_outcome(model, twin, rows)
-
-
-@pytest.mark.parametrize(
-    ("estimators", "message"),
-    [
-        ([], "must be a non-empty list"),
-        ([("nb", GaussianNB()), ("nb", GaussianNB())], "not unique.*nb"),
-        ([("nb", "drop")], "all estimators are dropped"),
-        ([("nb", None)], "expert 'nb' is None, which is no estimator"),
-        ([("nb", GaussianNB)], "expert 'nb' is .*GaussianNB.*, which is no estimator"),
-        ([("sgd", SGDRegressor())], r"expert 'sgd' \(SGDRegressor\) should be a classifier"),
-        ([GaussianNB()], "must be a non-empty list"),
-        ([(1, GaussianNB())], "strings for names"),
-        ([("nb@1", GaussianNB())], "must not contain @.*nb@1"),
-        ([("a__b", GaussianNB())], "a__b"),
-        ([("nb", FrozenEstimator(GaussianNB()))], "expert 'nb' is frozen but not fitted"),
-    ],
-)
-def test_bad_estimators_are_named(estimators, message):
-    model = LongTermMemoryClassifier(estimators)
-    with pytest.raises(ValueError, match=message):
-        model.partial_fit(*fine("classes"), classes=["up", "down"])
-    assert not hasattr(model, "classes_")
 
 
 def test_one_class_is_refused():
