@@ -38,7 +38,6 @@ from support.stream_experts import (
 from ltm_sklearn import LongTermMemoryClassifier, LongTermMemoryRegressor, Snapshots
 from ltm_sklearn.aggregation._bandit import BanditWeighting
 from ltm_sklearn.bandits import Exp3, Exp3S
-from ltm_sklearn.engine._models import Expert
 from ltm_sklearn.ensemble import ExpertWarning
 from ltm_sklearn.experts import FixedShare
 
@@ -212,12 +211,11 @@ def test_chances_are_those_of_all_possible_draws(n_queries, able):
             exact[[first, *rest]] += shares[first] / shares[candidates].sum() / len(others)
     drawing = BanditWeighting(RoundObservation(shares), n_queries)
     drawing.begin(4)
-    experts = [Expert(str(at), str(at), "frozen", None, 0, trained=able[at]) for at in range(4)]
     estimates = np.zeros(4)
     n_draws = 1000
     for seed in range(n_draws):
-        drawn = drawing.draws(experts, 1, [np.random.default_rng(seed)])
-        chances = drawn.chances[:, 0]
+        drawn = drawing.select_experts(np.array(able), 1, [np.random.default_rng(seed)])
+        chances = drawn.probabilities[:, 0]
         assert (chances > 0.0).sum() == n_queries
         np.testing.assert_allclose(chances[chances > 0.0], exact[chances > 0.0])
         estimates[chances > 0.0] += 1.0 / chances[chances > 0.0]

@@ -9,7 +9,7 @@ from typing import Any
 from sklearn.base import clone
 
 from .._param_checks import check_count, check_option
-from ..aggregation import BanditWeighting, Weighting, weighting_of
+from ..aggregation import BanditWeighting, RoundWeighting, new_weighting
 from ..bandits import bandit_algorithm
 from ..experts import expert_algorithm
 from ..losses import ClassificationScore, RegressionScore, loss_name
@@ -70,11 +70,11 @@ def check_query(n_queries: int, n_experts: int) -> None:
         raise ValueError(f"n_queries={n_queries!r} is more than the {n_experts} experts that there are")
 
 
-def _fresh_weighting(ensemble: Any, score: ClassificationScore | RegressionScore) -> Weighting:
+def _fresh_weighting(ensemble: Any, score: ClassificationScore | RegressionScore) -> RoundWeighting:
     """How the experts of a score are weighted."""
     if ensemble.feedback == "bandit":
         return BanditWeighting(bandit_algorithm(ensemble.algorithm), ensemble.n_queries)
-    return weighting_of(expert_algorithm(ensemble.algorithm), score)
+    return new_weighting(expert_algorithm(ensemble.algorithm), score)
 
 
 def new_engine(ensemble: Any, score: ClassificationScore | RegressionScore, each_row: bool, seed: int) -> Engine:

@@ -1,4 +1,4 @@
-"""What the parameters of a mixture may be."""
+"""Domains of the parameters of ExpertMixture."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from ..experts import expert_algorithm
 from ..losses import LOSSES
 from ..recording import check_record, check_verbose
 
-MOST_ROWS = 2**40  #: of a block or a lag; sums of rows must stay whole numbers
+#: Most rows of a block or a lag: sums of rows must stay exact.
+MOST_ROWS = 2**40
 
 
 def check_mixture(mixture: Any) -> None:
-    """Raise a ValueError that names a parameter outside its domain."""
+    """Raise a ValueError that names a parameter of ExpertMixture outside its domain."""
     if mixture.algorithm is not None:
         algorithm = expert_algorithm(mixture.algorithm)
         if mixture.prior is not None and getattr(algorithm, "prior", None) is not None:

@@ -14,7 +14,7 @@ from .._param_checks import check_count
 from .._typing import Floats
 from ..engine import QUIET_ROUNDS, WARM_UP_ROWS, ExpertWarning
 from ..experts import ExpertAlgorithm
-from ..forecasting import HorizonWeights, check_weighing
+from ..forecasting import HorizonWeights, check_algorithm_and_loss
 from ..recording import warn_of
 from ._named_models import NamedModels
 from ._target_checks import check_numbers
@@ -63,7 +63,7 @@ class LongTermMemoryForecaster(NamedModels, time_series.base.Forecaster):
         self.algorithm = algorithm
         self.loss = loss
         self.horizon = horizon
-        check_weighing(algorithm, loss)
+        check_algorithm_and_loss(algorithm, loss)
         if horizon is not None:
             check_count("horizon", horizon)
         for name, model in zip(self._names, self, strict=True):
@@ -97,9 +97,9 @@ class LongTermMemoryForecaster(NamedModels, time_series.base.Forecaster):
         elif not len(forecasts):
             assert x is not None
             forecasts = self._query(1, [x])
-        now = state.outlook.n_seen
+        now = state.outlook.n_values
         steps = range(1, len(forecasts) + 1)
-        state.outlook.hold([now + step for step in steps], steps, forecasts)
+        state.outlook.add_forecasts([now + step for step in steps], steps, forecasts)
         state.outlook.learn({now + 1: float(y)})
         state.forecasts, state.last = state.forecasts[:0], float(y)
         for name, expert in zip(self._names, state.experts, strict=True):
@@ -141,14 +141,14 @@ class LongTermMemoryForecaster(NamedModels, time_series.base.Forecaster):
                 state.has_forecast[at] = True
             except Exception as error:
                 # many models need some values before they can forecast
-                if state.has_forecast[at] or state.outlook.n_seen >= WARM_UP_ROWS:
+                if state.has_forecast[at] or state.outlook.n_values >= WARM_UP_ROWS:
                     self._warn(name, "forecast", error)
         return table
 
     def _warn(self, name: str, verb: str, error: Exception) -> None:
         """Warn of an expert that failed, unless the same failure was reported recently."""
         state, kind = self._started(), type(error).__name__
-        now, last = state.outlook.n_seen, state.warned.get((name, verb, kind))
+        now, last = state.outlook.n_values, state.warned.get((name, verb, kind))
         state.warned[name, verb, kind] = now
         if last is None or now - last >= QUIET_ROUNDS:
             warn_of(f"expert {name!r} could not {verb} and slept: {kind}: {error}", ExpertWarning, stacklevel=4)
@@ -164,7 +164,7 @@ class LongTermMemoryForecaster(NamedModels, time_series.base.Forecaster):
     def weights_(self) -> Floats:
         """Current weights, (n_steps, n_experts), of the steps that learn; of the first step, before that."""
         outlook = self._started().outlook
-        return np.stack([outlook.weights(step) for step in sorted(outlook.cells) or [1]])
+        return np.stack([outlook.weights(step) for step in sorted(outlook.states) or [1]])
 
     @property
     def leader_(self) -> str:

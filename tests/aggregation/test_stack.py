@@ -1,4 +1,4 @@
-"""The expert that takes together what the others say."""
+"""The stack: a softmax regression on the experts' probabilities."""
 
 import pickle
 
@@ -9,85 +9,85 @@ from support.named_models import named
 from support.stream_experts import ReadsChance
 
 from ltm_sklearn import LongTermMemoryClassifier
-from ltm_sklearn.aggregation._stack import FIRST_SQUARE, MOST_CELLS, RATE, Stack
+from ltm_sklearn.aggregation._stack import FIRST_SQUARE, MOST_COEFFICIENTS, RATE, Stack
 from ltm_sklearn.losses._classification import SMALLEST_PROBABILITY
 
 
 def rows(n_experts=3, n_rows=200, n_classes=4, seed=0):
     rng = np.random.default_rng(seed)
-    said = rng.dirichlet(np.full(n_classes, 0.5), size=(n_experts, n_rows))
-    return said, rng.integers(0, n_classes, n_rows), rng.uniform(0.1, 1.0, n_rows)
+    predictions = rng.dirichlet(np.full(n_classes, 0.5), size=(n_experts, n_rows))
+    return predictions, rng.integers(0, n_classes, n_rows), rng.uniform(0.1, 1.0, n_rows)
 
 
-def log_loss(stack, said, truth):
-    return -np.log(stack.predict(said)[np.arange(len(truth)), truth])
+def log_loss(stack, predictions, targets):
+    return -np.log(stack.predict(predictions)[np.arange(len(targets)), targets])
 
 
-def test_it_begins_with_the_geometric_mean():
-    said, _, _ = rows()
-    mean = np.exp(np.log(np.maximum(said, SMALLEST_PROBABILITY)).mean(axis=0))
-    np.testing.assert_allclose(Stack(3).predict(said), mean / mean.sum(axis=1, keepdims=True), rtol=1e-12)
+def test_fresh_stack_is_the_geometric_mean():
+    predictions, _, _ = rows()
+    mean = np.exp(np.log(np.maximum(predictions, SMALLEST_PROBABILITY)).mean(axis=0))
+    np.testing.assert_allclose(Stack(3).predict(predictions), mean / mean.sum(axis=1, keepdims=True), rtol=1e-12)
 
 
-def test_a_step_goes_down_the_slope_of_the_log_loss():
+def test_step_follows_the_gradient_of_the_log_loss():
     """The slope of each cell by differences, scaled as AdaGrad does."""
-    said, truth, _ = rows(n_rows=1)
+    predictions, targets, _ = rows(n_rows=1)
     stack = Stack(3)
-    learned = stack.learned(said, truth, np.ones(1))
+    learned = stack.learned(predictions, targets, np.ones(1))
     start, squares = stack.for_classes(4)
     for at in np.ndindex(*start.shape):
         losses = []
         for step in (1e-6, -1e-6):
             other = Stack(3)
-            other.cells, other.squares = start.copy(), squares
-            other.cells[at] += step
-            losses.append(log_loss(other, said, truth)[0])
+            other.coefficients, other.squares = start.copy(), squares
+            other.coefficients[at] += step
+            losses.append(log_loss(other, predictions, targets)[0])
         slope = (losses[0] - losses[1]) / 2e-6
         expected = start[at] - RATE / 3 * slope / np.sqrt(FIRST_SQUARE + slope**2)
-        assert learned.cells[at] == pytest.approx(expected, abs=1e-4)
+        assert learned.coefficients[at] == pytest.approx(expected, abs=1e-4)
 
 
 @pytest.mark.parametrize("n_classes", [1, 2, 5])
-def test_compiled_is_the_same(n_classes, monkeypatch):
-    said, truth, weights = rows(n_classes=n_classes)
-    said[1, :50] = said[:, :3] = 0.0  # asleep
-    compiled = Stack(3).learned(said, truth, weights)
+def test_compiled_stack_equals_numpy(n_classes, monkeypatch):
+    predictions, targets, weights = rows(n_classes=n_classes)
+    predictions[1, :50] = predictions[:, :3] = 0.0  # asleep
+    compiled = Stack(3).learned(predictions, targets, weights)
     monkeypatch.setattr("ltm_sklearn.aggregation._stack.kernel", None)
-    plain = Stack(3).learned(said, truth, weights)
-    np.testing.assert_allclose(compiled.cells, plain.cells, atol=1e-9)
-    np.testing.assert_allclose(compiled.predict(said), plain.predict(said), atol=1e-9)
+    plain = Stack(3).learned(predictions, targets, weights)
+    np.testing.assert_allclose(compiled.coefficients, plain.coefficients, atol=1e-9)
+    np.testing.assert_allclose(compiled.predict(predictions), plain.predict(predictions), atol=1e-9)
 
 
-def test_rows_are_learned_one_after_another():
-    said, truth, weights = rows(n_rows=20)
-    together, apart = Stack(3).learned(said, truth, weights), Stack(3)
+def test_batch_equals_rows_one_by_one():
+    predictions, targets, weights = rows(n_rows=20)
+    together, separate = Stack(3).learned(predictions, targets, weights), Stack(3)
     for at in range(20):
         here = slice(at, at + 1)
-        apart = apart.learned(said[:, here], truth[here], weights[here])
-    np.testing.assert_allclose(together.cells, apart.cells, rtol=1e-12)
+        separate = separate.learned(predictions[:, here], targets[here], weights[here])
+    np.testing.assert_allclose(together.coefficients, separate.coefficients, rtol=1e-12)
 
 
-def test_learning_changes_a_copy():
-    said, truth, weights = rows()
-    stack = Stack(3).learned(said, truth, weights)
-    before = stack.cells.copy()
-    stack.learned(said, truth, weights)
-    stack.predict(said)
-    np.testing.assert_array_equal(stack.cells, before)
+def test_learned_leaves_the_stack_unchanged():
+    predictions, targets, weights = rows()
+    stack = Stack(3).learned(predictions, targets, weights)
+    before = stack.coefficients.copy()
+    stack.learned(predictions, targets, weights)
+    stack.predict(predictions)
+    np.testing.assert_array_equal(stack.coefficients, before)
 
 
-def test_what_was_learned_of_old_classes_stays_when_new_ones_come():
-    said, truth, weights = rows(n_classes=3)
-    stack = Stack(3).learned(said, truth, weights)
+def test_new_classes_keep_the_coefficients_of_old_ones():
+    predictions, targets, weights = rows(n_classes=3)
+    stack = Stack(3).learned(predictions, targets, weights)
     wider, squares = stack.for_classes(5)
-    old, known = (cells.reshape(3, -1, cells.shape[1]) for cells in (stack.cells, wider))
+    old, known = (coefficients.reshape(3, -1, coefficients.shape[1]) for coefficients in (stack.coefficients, wider))
     np.testing.assert_array_equal(known[:, :3, :3], old)
     np.testing.assert_array_equal(known[:, 3:, 3:], np.broadcast_to(np.eye(2) / 3, (3, 2, 2)))
     assert squares.shape == wider.shape
     np.testing.assert_array_equal(stack.for_classes(2)[0].reshape(3, 2, 2), old[:, :2, :2])
 
 
-def test_who_mixes_up_two_classes_is_understood():
+def test_experts_that_confuse_two_classes_are_corrected():
     """Neither the best expert nor a mixture can be right here: both take class 0 for 1 and the other way round."""
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 600)
@@ -110,27 +110,27 @@ def test_who_mixes_up_two_classes_is_understood():
 
 
 def regret_of(steps):
-    """Regret in the log loss against cells found in hindsight, the bound, and how far from them the cells were."""
+    """Regret in the log loss against the best coefficients in hindsight, its bound, and the distance from these."""
     rng = np.random.default_rng(0)
     n_rows = 3000
-    truth = rng.integers(0, 3, n_rows)
-    said = np.full((2, n_rows, 3), 0.1)
+    targets = rng.integers(0, 3, n_rows)
+    predictions = np.full((2, n_rows, 3), 0.1)
     for expert, shift in enumerate((1, 0)):  # one takes each class for the next, the other is right, both half the time
-        fallback = np.where(rng.random(n_rows) < 0.5, (truth + shift) % 3, rng.integers(0, 3, n_rows))
-        said[expert, np.arange(n_rows), fallback] = 0.8
+        fallback = np.where(rng.random(n_rows) < 0.5, (targets + shift) % 3, rng.integers(0, 3, n_rows))
+        predictions[expert, np.arange(n_rows), fallback] = 0.8
     best = Stack(2)
     for _ in range(5):
-        best = best.learned(said, truth, np.ones(n_rows))
+        best = best.learned(predictions, targets, np.ones(n_rows))
     stack, lost, farthest = Stack(2), 0.0, 0.0
-    stack.cells, stack.squares = stack.for_classes(3)
+    stack.coefficients, stack.squares = stack.for_classes(3)
     for at in range(n_rows):
         here = slice(at, at + 1)
-        farthest = max(farthest, np.abs(stack.cells - best.cells).max())
-        lost += log_loss(stack, said[:, here], truth[here])[0]
-        before, stack = stack.cells, stack.learned(said[:, here], truth[here], np.ones(1))
-        stack.cells = before + steps * (stack.cells - before)
+        farthest = max(farthest, np.abs(stack.coefficients - best.coefficients).max())
+        lost += log_loss(stack, predictions[:, here], targets[here])[0]
+        before, stack = stack.coefficients, stack.learned(predictions[:, here], targets[here], np.ones(1))
+        stack.coefficients = before + steps * (stack.coefficients - before)
     bound = (farthest**2 / (2 * stack.rate) + stack.rate) * np.sqrt(stack.squares).sum()
-    return lost - log_loss(best, said, truth).sum(), bound, farthest
+    return lost - log_loss(best, predictions, targets).sum(), bound, farthest
 
 
 def test_regret_in_the_log_loss_is_bounded():
@@ -141,13 +141,13 @@ def test_regret_in_the_log_loss_is_bounded():
 
 
 @pytest.mark.parametrize("steps", [0.0, -1.0, 10.0])
-def test_a_broken_step_breaks_the_bound_or_runs_away(steps):
+def test_wrong_steps_break_the_bound(steps):
     regret, bound, farthest = regret_of(steps)
     assert regret > bound or farthest > 1.0
 
 
-def test_too_many_classes_are_too_many():
-    n_classes = int(np.sqrt(MOST_CELLS / 2)) + 1
+def test_no_stack_for_too_many_classes():
+    n_classes = int(np.sqrt(MOST_COEFFICIENTS / 2)) + 1
     assert Stack(2).fits(n_classes - 1)
     assert not Stack(2).fits(n_classes)
     experts = [(f"{at}", FrozenEstimator(ReadsChance(at))) for at in range(2)]
@@ -157,14 +157,14 @@ def test_too_many_classes_are_too_many():
 
 
 @pytest.mark.parametrize("memory", ["auto", None])
-def test_it_goes_when_more_classes_have_come_than_it_has_room_for(memory):
+def test_stack_is_removed_when_too_many_classes_appear(memory):
     pytest.importorskip("river")
     from river import naive_bayes
 
     from ltm_sklearn.river import LongTermMemoryClassifier as RiverClassifier
 
     model = RiverClassifier(named([naive_bayes.GaussianNB(), naive_bayes.GaussianNB()]), memory=memory)
-    n_classes = int(np.sqrt(MOST_CELLS / 2)) + 3
+    n_classes = int(np.sqrt(MOST_COEFFICIENTS / 2)) + 3
     for at in range(5 * n_classes):
         assert ("stack" in [expert.kind for expert in getattr(model, "experts_", [])]) == (0 < at < n_classes - 2)
         model.learn_one({"a": at % n_classes + 0.1 * (at // n_classes % 2)}, at % n_classes)
@@ -173,14 +173,14 @@ def test_it_goes_when_more_classes_have_come_than_it_has_room_for(memory):
     assert model.predict_one({"a": 3.0}) == 3
 
 
-def test_who_sleeps_does_not_make_the_others_less_sure():
-    said = np.zeros((10, 1, 3))
-    said[4, 0] = [0.05, 0.9, 0.05]
-    np.testing.assert_allclose(Stack(10).predict(said), [[0.05, 0.9, 0.05]], rtol=1e-9)
+def test_sleeping_experts_do_not_change_the_confidence():
+    predictions = np.zeros((10, 1, 3))
+    predictions[4, 0] = [0.05, 0.9, 0.05]
+    np.testing.assert_allclose(Stack(10).predict(predictions), [[0.05, 0.9, 0.05]], rtol=1e-9)
     np.testing.assert_allclose(Stack(10).predict(np.zeros((10, 1, 3))), [[1 / 3] * 3])
 
 
-def test_it_is_charged_what_it_said_when_the_row_was_issued():
+def test_stack_is_scored_with_its_issued_prediction():
     experts = [(f"{at}", FrozenEstimator(ReadsChance(at))) for at in range(2)]
     for rounds in ("batch", "row"):
         model = LongTermMemoryClassifier(experts, memory=None, rounds=rounds)
@@ -193,7 +193,7 @@ def test_it_is_charged_what_it_said_when_the_row_was_issued():
         np.testing.assert_array_equal(model._engine.expert_stats.table[:2, 2] - before, [1.0, 1.0])
 
 
-def test_one_expert_needs_none():
+def test_one_expert_has_no_stack():
     model = LongTermMemoryClassifier([("0", FrozenEstimator(ReadsChance(0)))], memory=None)
     model.partial_fit([[0.1], [0.9]], [0, 1], classes=[0, 1])
     assert [expert.kind for expert in model.experts_] == ["frozen"]

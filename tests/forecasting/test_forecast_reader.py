@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from forecasts import returning
+from support.forecasts import returning
 
 from ltm_sklearn import ExpertMixture
 from ltm_sklearn.experts import BOA, Hedge
@@ -108,7 +108,7 @@ WRONG_FRAMES = {
 
 @pytest.mark.parametrize("first", ["at once", "in mid-stream"])
 @pytest.mark.parametrize("case", WRONG_FRAMES)
-def test_the_message_names_the_column_and_the_row(case, first):
+def test_message_names_the_column_and_the_row(case, first):
     parameters, frame, targets, message = WRONG_FRAMES[case]
     mixture = ExpertMixture(record=50, **parameters)
     if first == "in mid-stream":
@@ -125,7 +125,7 @@ def test_the_message_names_the_column_and_the_row(case, first):
     assert pickle.dumps(mixture) == before
 
 
-def test_a_history_needs_each_expert_once_and_more_rows_than_lag():
+def test_history_needs_every_expert_and_more_rows_than_lag():
     silent = table(c=np.nan)
     with pytest.raises(ValueError, match=r"column 'c' has no forecast in any row"):
         ExpertMixture().fit(silent, y)
@@ -166,14 +166,14 @@ def test_a_history_needs_each_expert_once_and_more_rows_than_lag():
         ({"prior": [1, 1, 1, 0]}, "prior must be positive"),
     ],
 )
-def test_parameters_outside_their_domain_are_named(parameters, message):
+def test_message_names_a_parameter_outside_its_domain(parameters, message):
     mixture = ExpertMixture(**parameters)
     with pytest.raises(ValueError, match=message):
         mixture.fit(X, y)
     assert not hasattr(mixture, "_panel")
 
 
-def test_tables_of_other_shapes():
+def test_message_names_what_differs_from_earlier_tables():
     mixture = ExpertMixture().fit(X, y)
     with pytest.raises(ValueError, match="3 features, but ExpertMixture is expecting 4"):
         mixture.predict(X[:, :3])
@@ -206,7 +206,7 @@ def test_tables_of_other_shapes():
         mixture.run_record()
 
 
-def test_a_time_that_was_there_in_an_earlier_call():
+def test_times_must_go_up_from_call_to_call():
     mixture = ExpertMixture(time="t").partial_fit(table(t=TIMES)[:20], y[:20])
     with pytest.raises(ValueError, match="of row 0 was there before, in an earlier call"):
         mixture.partial_fit(table(t=TIMES)[19:], y[19:])

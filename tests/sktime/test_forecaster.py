@@ -14,7 +14,6 @@ pd = pytest.importorskip("pandas")
 pytest.importorskip("river")
 pytest.importorskip("sktime")
 
-from forecasters import RiverReads, SktimeReads, taking_turns  # noqa: E402
 from river import datasets, evaluate, linear_model, metrics, time_series  # noqa: E402
 from sklearn.linear_model import LinearRegression  # noqa: E402
 from sklearn.metrics import mean_squared_error  # noqa: E402
@@ -28,14 +27,15 @@ from sktime.forecasting.online_learning import (  # noqa: E402
 from sktime.forecasting.trend import TrendForecaster  # noqa: E402
 from sktime.split import SlidingWindowSplitter  # noqa: E402
 from sktime.utils.estimator_checks import check_estimator  # noqa: E402
+from support.forecasters import RiverReads, SktimeReads, taking_turns  # noqa: E402
 from support.named_models import named  # noqa: E402
 from support.river_models import rivers_checks  # noqa: E402
 
 from ltm_sklearn import ExpertMixture  # noqa: E402
-from ltm_sklearn.aggregation._aggregator import Rows  # noqa: E402
+from ltm_sklearn.aggregation._aggregator import ForecastRows  # noqa: E402
 from ltm_sklearn.ensemble import ExpertWarning  # noqa: E402
 from ltm_sklearn.experts import FixedShare, LongTermMemory  # noqa: E402
-from ltm_sklearn.forecasting._horizon_weights import aggregator_of, losses_of  # noqa: E402
+from ltm_sklearn.forecasting._horizon_weights import losses_of, new_aggregator  # noqa: E402
 from ltm_sklearn.river import LongTermMemoryForecaster as ForRiver  # noqa: E402
 from ltm_sklearn.sktime import LongTermMemoryEnsemble  # noqa: E402
 from ltm_sklearn.sktime import LongTermMemoryForecaster as ForSktime  # noqa: E402
@@ -360,21 +360,19 @@ def test_updates_of_any_size_are_charged_what_was_issued():
         forecaster.update(series[first:end])
     losses, forecasts = losses_of("squared_error"), np.array(tables).T
     for step in steps:
-        aggregator = aggregator_of(None, losses, 3)
-        book = [(0, aggregator.current_weights(), aggregator.views())]
+        aggregator = new_aggregator(None, losses, 3)
+        book = [(0, aggregator.current_weights(), aggregator.issued_views())]
         for first, _ in updates:
             time = first + step - 1
             if time < len(y):
                 known_at = next(end for _, end in updates if time < end)
                 at = max(page for page, (since, *_) in enumerate(book) if since <= first)
                 _, current_weights, views = book[at]
-                rows = Rows(forecasts[[time]], y[[time]], None, None, None)
-                aggregator.learn(current_weights, None if at == len(book) - 1 else views, rows, losses)
-                book.append((known_at, aggregator.current_weights(), aggregator.views()))
+                rows = ForecastRows(forecasts[[time]], y[[time]], None, None, None)
+                aggregator.update(current_weights, None if at == len(book) - 1 else views, rows, losses)
+                book.append((known_at, aggregator.current_weights(), aggregator.issued_views()))
         current_weights = aggregator.current_weights()
-        np.testing.assert_allclose(
-            forecaster.weights_.loc[step], current_weights.trust @ current_weights.member_weights, atol=1e-9
-        )
+        np.testing.assert_allclose(forecaster.weights_.loc[step], current_weights.awake_weights, atol=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -460,7 +458,7 @@ def test_values_that_are_missing_are_not_learned():
     forecaster = reading([FLAT, [1.0] * 100]).fit(y[:1], fh=[1, 2])
     for at in range(1, 6):
         forecaster.update(y[at : at + 1])
-    assert [forecaster._outlook.cells[step].tally[1, -1] for step in (1, 2)] == [3, 2]
+    assert [forecaster._horizon_weights.states[step].loss_sums[1, -1] for step in (1, 2)] == [3, 2]
     assert forecaster.weights_.loc[1, "a"] > 0.5
 
 

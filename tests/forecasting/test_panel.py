@@ -1,6 +1,6 @@
-"""ExpertMixture against a plain account of what it does, row by row, in all combinations of its options.
+"""The panel against a plain implementation, row by row, in all combinations of its options.
 
-The account knows councils (which have tests of their own) and nothing else: no panel, issue_schedule, cells or kernel.
+The plain implementation uses aggregators, which have tests of their own, and nothing else: no schedule, no kernel.
 """
 
 import numpy as np
@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from ltm_sklearn import ExpertMixture
-from ltm_sklearn.aggregation._aggregator import Aggregator, Rows
+from ltm_sklearn.aggregation._aggregator import Aggregator, ForecastRows
 from ltm_sklearn.losses import LOSSES, Pinball
 from ltm_sklearn.losses._regression_losses import OutputLosses
 
@@ -17,44 +17,44 @@ pytestmark = pytest.mark.fast_cases(3)
 FADING = np.exp(-1.0 / 100.0)
 
 
-class Account:
-    """One set of weights: what was issued after each round, and from how many rows on."""
+class PlainState:
+    """One set of weights: what was issued after each round, and from how many known rows on."""
 
     def __init__(self, prior):
         self.aggregator = Aggregator(None, True, prior / prior.sum())
-        self.pages = [(0, self.aggregator.current_weights(), self.aggregator.views())]
+        self.versions = [(0, self.aggregator.current_weights(), self.aggregator.issued_views())]
 
-    def page(self, begin):
-        return max(at for at, (known, _, _) in enumerate(self.pages) if known <= begin)
+    def version_at(self, begin):
+        return max(at for at, (known, _, _) in enumerate(self.versions) if known <= begin)
 
-    def say(self, begin, x, a):
-        _, current_weights, _ = self.pages[self.page(begin)]
+    def predict(self, begin, x, a):
+        _, current_weights, _ = self.versions[self.version_at(begin)]
         filled = np.where(a > 0, x, (a * np.nan_to_num(x)).sum() / a.sum())
-        return (current_weights.mixtures(filled[np.newaxis], a[np.newaxis]) @ current_weights.trust)[0]
+        return (current_weights.mixtures(filled[np.newaxis], a[np.newaxis]) @ current_weights.arbiter_weights)[0]
 
     def learn(self, begin, known, rows, losses):
-        at = self.page(begin)
-        _, current_weights, views = self.pages[at]
+        at = self.version_at(begin)
+        _, current_weights, views = self.versions[at]
         x, a = np.array([row[0] for row in rows]), np.array([row[1] for row in rows])
         y, weights, outputs = (np.array([row[part] for row in rows]) for part in (2, 3, 4))
         if weights.any():
             means = (a * np.nan_to_num(x)).sum(axis=1) / a.sum(axis=1)
             x = np.where(a > 0, x, means[:, np.newaxis])
-            late = views if at < len(self.pages) - 1 else None
-            self.aggregator.learn(current_weights, late, Rows(x, y, a, weights, outputs), losses)
-        self.pages.append((known, self.aggregator.current_weights(), self.aggregator.views()))
+            late = views if at < len(self.versions) - 1 else None
+            self.aggregator.update(current_weights, late, ForecastRows(x, y, a, weights, outputs), losses)
+        self.versions.append((known, self.aggregator.current_weights(), self.aggregator.issued_views()))
 
 
-def account_of(X, y, awake, weights, groups, series, losses, *, block, lag, pooled, bias, shared):
-    """What is issued, (n_rows, n_outputs)."""
+def plain_predictions(X, y, awake, weights, groups, series, losses, *, block, lag, pooled, bias, shared):
+    """Predictions as issued, (n_rows, n_outputs)."""
     n_rows, n_experts, n_outputs = X.shape
-    said = np.empty((n_rows, n_outputs))
+    predictions = np.empty((n_rows, n_outputs))
     weights = weights / np.maximum.accumulate(weights)
     awake = awake[:, :, np.newaxis] * ~np.isnan(X)
     means = (awake * np.nan_to_num(X)).sum(axis=1) / awake.sum(axis=1)
     prior = np.full(n_experts + 2 * bias, 1.0 / (n_experts + 2 * bias))
     for name in np.unique(series):
-        of_series, expert_stats = np.flatnonzero(series == name), {}
+        of_series, states = np.flatnonzero(series == name), {}
         scales, summed, count = [(0, np.full(n_outputs, np.nan))], np.zeros(n_outputs), 0.0
         for begin in range(0, len(of_series), block):
             rows, known = of_series[begin : begin + block], begin + block + lag
@@ -68,30 +68,30 @@ def account_of(X, y, awake, weights, groups, series, losses, *, block, lag, pool
                         x, a = np.append(around, x), np.append(~np.isnan(around), a)
                     which = 0 if shared else output
                     if pooled:
-                        pool = expert_stats.setdefault(("all", which), None) or Account(prior)
-                        expert_stats["all", which] = pool
-                        mixture = pool.say(begin, x, a)
+                        pool = states.setdefault(("all", which), None) or PlainState(prior)
+                        states["all", which] = pool
+                        mixture = pool.predict(begin, x, a)
                         rounds.setdefault(("all", which), []).append((x, a, y[row, output], weights[row], output))
                         x, a = np.append(mixture, x), np.append(1.0, a)
                     key = (groups[row], which)
-                    if key not in expert_stats:
-                        expert_stats[key] = Account(np.append(prior.sum(), prior) if pooled else prior)
-                    said[row, output] = expert_stats[key].say(begin, x, a)
+                    if key not in states:
+                        states[key] = PlainState(np.append(prior.sum(), prior) if pooled else prior)
+                    predictions[row, output] = states[key].predict(begin, x, a)
                     rounds.setdefault(key, []).append((x, a, y[row, output], weights[row], output))
             if len(rows) < block:
                 break
             for key, its in rounds.items():
-                expert_stats[key].learn(begin, known, its, losses)
+                states[key].learn(begin, known, its, losses)
             part = weights[rows].mean()
             if part > 0.0:
                 error = weights[rows] @ np.abs(means[rows] - y[rows]) / weights[rows].sum()
                 summed, count = FADING * summed + part * error, FADING * count + part
                 scales.append((known, 2.0 * summed / count))
-    return said
+    return predictions
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_what_is_issued_is_what_the_account_says(seed):
+def test_predictions_equal_a_plain_implementation(seed):
     rng = np.random.default_rng(seed)
     n_rows, n_experts, n_outputs = 90, 3, int(rng.integers(1, 3))
     options = {
@@ -117,7 +117,7 @@ def test_what_is_issued_is_what_the_account_says(seed):
     losses = OutputLosses([Pinball(q) for q in quantiles] if quantiles else [LOSSES[name]] * n_outputs)
     if quantiles:
         y[:, 1] = y[:, 0]
-    expected = account_of(X, y, awake, weights, groups, series, losses, **options)
+    expected = plain_predictions(X, y, awake, weights, groups, series, losses, **options)
     if quantiles:
         expected = np.sort(expected, axis=1)
         options["quantiles"] = quantiles
@@ -133,7 +133,7 @@ def test_what_is_issued_is_what_the_account_says(seed):
     cuts = np.sort(rng.choice(np.arange(1, n_rows), size=2, replace=False))
     for here in np.split(np.arange(n_rows), cuts):
         mixture.partial_fit(table.iloc[here], targets[here], weights[here], awake[here])
-    outputs = mixture._known.outputs
+    outputs = mixture._labels.outputs
     for each in np.unique(series):
         for at, output in enumerate(outputs):
             got = mixture.run_record(series=each, output=output).predictions

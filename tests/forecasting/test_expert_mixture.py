@@ -8,17 +8,17 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from forecasts import returning, sleepy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, TimeSeriesSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
+from support.forecasts import fitted, frame, issued, returning, sleepy
 
 from ltm_sklearn import ExpertMixture
-from ltm_sklearn.aggregation._aggregator import Aggregator, Rows
-from ltm_sklearn.evaluation import crps, oracles, prequential
+from ltm_sklearn.aggregation._aggregator import Aggregator, ForecastRows
+from ltm_sklearn.evaluation import crps, prequential
 from ltm_sklearn.experts import BOA, FixedShare, LongTermMemory, MLPoly
 from ltm_sklearn.losses import AbsoluteError, Huber, Pinball, SquaredError
 from ltm_sklearn.losses._regression_losses import OutputLosses
@@ -26,32 +26,18 @@ from ltm_sklearn.losses._regression_losses import OutputLosses
 pytestmark = pytest.mark.fast_cases(4)
 
 
-def frame(X, **columns):
-    names = [f"model {at}" for at in range(X.shape[1])]
-    return pd.DataFrame(X, columns=names).assign(**columns)
-
-
-def issued(mixture, **which):
-    """What was issued, row by row."""
-    return mixture.run_record(**which).predictions
-
-
-def fitted(X, y, **parameters):
-    return ExpertMixture(record=10_000, **parameters).fit(X, y)
-
-
 # Rounds, blocks, lags -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("algorithm", [None, BOA()], ids=["aggregator", "BOA"])
 @pytest.mark.parametrize(("block", "lag"), [(1, 0), (1, 1), (1, 6), (8, 0), (8, 3), (8, 8), (8, 20)])
-def test_a_row_is_scored_with_what_a_user_would_have_issued(block, lag, algorithm):
+def test_rows_are_scored_with_the_weights_in_force_at_issue(block, lag, algorithm):
     # A forecaster predicts a block when it begins, and hands in targets when they are known.
     X, y = returning(160, length=40)
     X = sleepy(X)
     live = ExpertMixture(algorithm, lag=lag, block=block).partial_fit(X[:1], y[:1])
     live = ExpertMixture(algorithm, lag=lag, block=block)
-    said, n_learned = np.empty(len(y)), 0
+    predictions, n_learned = np.empty(len(y)), 0
     for start in range(0, len(y), block):
         n_known = max(start - lag, 0)
         n_known -= n_known % block  # of a block whose targets are not all known, nothing is learned
@@ -60,16 +46,16 @@ def test_a_row_is_scored_with_what_a_user_would_have_issued(block, lag, algorith
             n_learned = n_known
         here = slice(start, start + block)
         if n_learned == 0:  # nothing is known: the plain mean
-            said[here] = np.nanmean(X[here], axis=1)
+            predictions[here] = np.nanmean(X[here], axis=1)
         else:
-            said[here] = live.predict(X[here])
+            predictions[here] = live.predict(X[here])
     history = fitted(X, y, algorithm=algorithm, lag=lag, block=block)
-    np.testing.assert_allclose(issued(history), said, rtol=1e-9)
+    np.testing.assert_allclose(issued(history), predictions, rtol=1e-9)
 
 
 @settings(max_examples=25, deadline=None)
 @given(cuts=st.lists(st.integers(1, 119), max_size=6), block=st.sampled_from([1, 7]), lag=st.sampled_from([0, 5]))
-def test_one_run_and_any_split_of_it_are_the_same(cuts, block, lag):
+def test_any_split_into_batches_gives_the_same_numbers(cuts, block, lag):
     X, y = returning(120, length=30)
     X = sleepy(X)
     parameters = {"block": block, "lag": lag, "bias": True, "record": 1000}
@@ -85,22 +71,22 @@ def test_one_run_and_any_split_of_it_are_the_same(cuts, block, lag):
     assert parts.mixture_loss_ == pytest.approx(whole.mixture_loss_, rel=1e-12)
 
 
-def test_blocks_by_a_column_may_have_any_lengths():
+def test_blocks_of_a_column_have_any_length():
     X, y = returning(100, length=25)
     days = np.repeat(np.arange(7), [1, 30, 4, 25, 2, 20, 18])
     by_column = fitted(frame(X, day=days), y, block="day")
-    said, aggregator = np.empty(100), Aggregator(None, True, np.full(4, 0.25))
+    predictions, aggregator = np.empty(100), Aggregator(None, True, np.full(4, 0.25))
     for day in range(7):
         here, current_weights = days == day, aggregator.current_weights()
-        said[here] = current_weights.mixtures(X[here], None) @ current_weights.trust
-        aggregator.learn(
-            current_weights, None, Rows(X[here], y[here], None, None, None), OutputLosses([SquaredError()])
+        predictions[here] = current_weights.mixtures(X[here], None) @ current_weights.arbiter_weights
+        aggregator.update(
+            current_weights, None, ForecastRows(X[here], y[here], None, None, None), OutputLosses([SquaredError()])
         )
-    np.testing.assert_allclose(issued(by_column), said, rtol=1e-9)
+    np.testing.assert_allclose(issued(by_column), predictions, rtol=1e-9)
     assert by_column.n_rounds_ == 7
 
 
-def test_a_block_of_a_column_comes_in_one_call():
+def test_rows_of_a_block_must_come_in_one_call():
     X, y = returning(20)
     table = frame(X, day=[1] * 12 + [2] * 8)
     mixture = ExpertMixture(block="day").partial_fit(table[:12], y[:12])
@@ -111,7 +97,7 @@ def test_a_block_of_a_column_comes_in_one_call():
     assert pickle.dumps(mixture.predict(table)) == before
 
 
-def test_learning_rows_that_were_issued_together_one_by_one_is_the_trap():
+def test_block_issued_together_is_not_scored_row_by_row():
     # Ten rows are issued together, and who is good changes with each ten: within them it seems easy to follow.
     rng = np.random.default_rng(0)
     y = np.zeros(4000)
@@ -136,7 +122,7 @@ def test_learning_rows_that_were_issued_together_one_by_one_is_the_trap():
 @pytest.mark.parametrize(
     "loss", ["squared_error", "absolute_error", "absolute_percentage_error", "huber", "log_cosh", Pinball(0.5)]
 )
-def test_returning_leaders_are_found_again(loss):
+def test_recurring_leaders_are_found_faster(loss):
     X, y = returning(1200)
     X, y = X + 100.0, y + 100.0
     mixture = fitted(X, y, loss=loss)
@@ -146,7 +132,7 @@ def test_returning_leaders_are_found_again(loss):
     assert phases[3:].mean() < 0.8 * phases[1:3].mean()
 
 
-def test_the_best_combination_is_reached_where_it_beats_all_experts():
+def test_gradient_reaches_the_best_combination():
     rng = np.random.default_rng(0)
     y, hidden = rng.normal(size=2000).cumsum(), rng.normal(size=2000)
     X = np.column_stack([y + 2.0 * hidden, y - hidden, y + 3.0 * rng.normal(size=2000)])
@@ -156,7 +142,7 @@ def test_the_best_combination_is_reached_where_it_beats_all_experts():
     assert without.mixture_loss_ > 5.0 * mixture.mixture_loss_
 
 
-def test_a_common_bias_is_corrected_if_asked_for():
+def test_bias_experts_correct_a_common_error():
     rng = np.random.default_rng(0)
     y = rng.normal(size=2000).cumsum()
     X = y[:, np.newaxis] + 5.0 + rng.normal(size=(2000, 3))
@@ -168,7 +154,7 @@ def test_a_common_bias_is_corrected_if_asked_for():
     assert one.mixture_loss_ < 3.0
 
 
-def test_a_difference_of_the_last_bit_is_none():
+def test_rounding_differences_change_nothing():
     X = np.random.default_rng(1).normal(size=(40, 3)) * np.array([0.1, 1.0, 5.0])
     for parameters in ({}, {"gradient": False}, {"gradient": False, "loss": lambda y, x: (x - y) ** 2}):
         lost = []
@@ -180,13 +166,13 @@ def test_a_difference_of_the_last_bit_is_none():
 
 @pytest.mark.parametrize("parameters", [{}, {"lag": 3}, {"block": 5}, {"bias": True}, {"gradient": False}])
 @pytest.mark.parametrize("scale", [1e-12, 1e12])
-def test_units_do_not_matter(scale, parameters):
+def test_scale_of_the_forecasts_does_not_matter(scale, parameters):
     X, y = returning(300, length=50)
     plain, scaled = fitted(X, y, **parameters), fitted(scale * X, scale * y, **parameters)
     np.testing.assert_allclose(issued(scaled), scale * issued(plain), rtol=1e-6, atol=1e-9 * scale)
 
 
-def test_weights_that_began_at_one_each_would_say_three():
+def test_weights_are_normalised_from_the_first_round():
     # River's EWARegressor: three experts that say 1.0 give 3.0; squared losses near 100 end all weights for ever
     mixture = ExpertMixture().partial_fit([[1.0, 1.0, 1.0]], [1.0])
     assert mixture.predict([[1.0, 1.0, 1.0]]) == pytest.approx([1.0])
@@ -196,18 +182,9 @@ def test_weights_that_began_at_one_each_would_say_three():
     assert mixture.weights_.sum() == pytest.approx(1.0)
 
 
-def test_two_experts_in_turns_get_cheaper():
-    y = np.zeros(3000)
-    first = np.arange(3000) // 500 % 2 == 0
-    X = np.column_stack([np.where(first, 0.0, 1.0), np.where(first, 1.0, 0.0)])
-    phases = fitted(X, y).run_record().loss.reshape(6, 500).sum(axis=1)
-    assert phases[2:].max() < 5.0
-    assert phases[-1] < phases[1]
-
-
 @pytest.mark.parametrize("X", [[[1.0], [2.0], [4.0]], [[1.0, 1.0], [2.0, 2.0], [4.0, 4.0]]], ids=["one", "ties"])
 @pytest.mark.parametrize("parameters", [{}, {"lag": 1}, {"block": 2}, {"algorithm": MLPoly()}])
-def test_one_expert_and_ties(X, parameters):
+def test_one_expert_and_equal_experts(X, parameters):
     mixture = fitted(X, [0.0, 0.0, 0.0], **parameters)
     np.testing.assert_allclose(mixture.predict(X), [1.0, 2.0, 4.0])
     assert issued(mixture) == pytest.approx([1.0, 2.0, 4.0])
@@ -218,7 +195,7 @@ def test_one_expert_and_ties(X, parameters):
     x=st.lists(st.floats(-1e300, 1e300), min_size=24, max_size=24),
 )
 @settings(deadline=None)
-def test_whatever_the_numbers_are_weights_are_weights(y, x):
+def test_weights_are_valid_for_any_finite_numbers(y, x):
     mixture = ExpertMixture(lag=1, block=2).partial_fit(np.reshape(x, (8, 3)), y)
     assert np.isfinite(mixture.weights_).all()
     assert mixture.weights_.min() >= 0.0
@@ -245,7 +222,7 @@ class OwnSquared:
     ],
     ids=["with gradient", "gradient not used", "without"],
 )
-def test_a_loss_of_ones_own_is_as_good(own, built_in, gradient):
+def test_custom_loss_equals_the_built_in_one(own, built_in, gradient):
     X, y = returning(200, length=50)
     X = sleepy(X)
     expected = fitted(X, y, loss=built_in, gradient=gradient, block=2, lag=1)
@@ -260,7 +237,7 @@ def moody(y, prediction):
     return np.abs(prediction - y)
 
 
-def test_an_error_in_a_loss_leaves_the_mixture_as_it_was():
+def test_failing_loss_leaves_the_mixture_unchanged():
     X, y = returning(100)
     mixture = ExpertMixture(loss=moody, record=100, block=4).fit(X[:50], y[:50] * 0.1)
     before = pickle.dumps(mixture)
@@ -270,7 +247,7 @@ def test_an_error_in_a_loss_leaves_the_mixture_as_it_was():
     mixture.partial_fit(X[50:], np.zeros(50))
 
 
-def test_an_algorithm_beyond_its_horizon_leaves_the_mixture_as_it_was():
+def test_exceeded_horizon_leaves_the_mixture_unchanged():
     X, y = returning(30)
     mixture = ExpertMixture(FixedShare(horizon=20)).partial_fit(X[:15], y[:15])
     weights = mixture.weights_
@@ -282,7 +259,7 @@ def test_an_algorithm_beyond_its_horizon_leaves_the_mixture_as_it_was():
     assert mixture.n_samples_seen_ == 15
 
 
-def test_huber_has_its_delta():
+def test_delta_of_huber_is_used():
     X, y = returning(300)
     assert fitted(X, y, loss=Huber(0.1)).loss_.max() < fitted(X, y, loss=Huber(3.0)).loss_.max()
 
@@ -290,7 +267,7 @@ def test_huber_has_its_delta():
 # Experts ------------------------------------------------------------------------------------------------------------
 
 
-def test_sleeping_experts_get_no_weight_and_keep_what_they_had():
+def test_sleeping_experts_have_no_weight_and_recover_it():
     X, y = returning(400, length=400)
     X[200:300, 0] = np.nan
     mixture = fitted(X, y)
@@ -305,7 +282,7 @@ def test_sleeping_experts_get_no_weight_and_keep_what_they_had():
     assert np.isnan(mixture.run_record().losses[200:300, 0]).all()
 
 
-def test_experts_come_and_go_by_the_names_of_their_columns():
+def test_experts_join_and_leave_by_column_name():
     X, y = returning(300, n_experts=3, length=300)
     table = frame(X)
     mixture = ExpertMixture(record=1000, lag=2).partial_fit(table[["model 2", "model 1"]][:100], y[:100])
@@ -323,22 +300,10 @@ def test_experts_come_and_go_by_the_names_of_their_columns():
     assert list(mixture.feature_names_in_) == ["model 2", "model 1", "model 0"]
 
 
-def test_an_expert_that_came_later_is_as_one_that_slept():
-    X, y = returning(200, n_experts=3, length=50)
-    late = X.copy()
-    late[:100, 2] = np.nan
-    slept = fitted(late, y)
-    came = ExpertMixture(record=1000).partial_fit(frame(X)[["model 0", "model 1"]][:100], y[:100])
-    came.partial_fit(frame(X)[100:], y[100:])
-    # not to the letter: the one that slept had its share of the prior from the start
-    np.testing.assert_allclose(issued(came)[110:], issued(slept)[110:], atol=0.5)
-    assert came.mixture_loss_ == pytest.approx(slept.mixture_loss_, rel=0.2)
-
-
 @pytest.mark.parametrize(
     "convert", [pl.from_pandas, lambda table: pa.Table.from_pandas(table)], ids=["polars", "arrow"]
 )
-def test_frames_of_other_libraries(convert):
+def test_frames_of_other_libraries_give_the_same_numbers(convert):
     X, y = returning(120)
     table = frame(sleepy(X), hour=np.arange(120) % 4, name=np.where(np.arange(120) % 2, "a", "b"))
     parameters = {"group": "hour", "series": "name", "lag": 1}
@@ -347,7 +312,7 @@ def test_frames_of_other_libraries(convert):
     np.testing.assert_array_equal(got.predict(convert(table)), expected.predict(table))
 
 
-def test_confidences_and_weights_of_rows():
+def test_confidences_and_row_weights():
     X, y = returning(200, length=50)
     asleep = np.random.default_rng(0).random(X.shape) < 0.3
     asleep[:, 0] = False
@@ -368,7 +333,7 @@ def test_confidences_and_weights_of_rows():
     )
 
 
-def test_confidences_go_with_the_columns_of_the_table():
+def test_confidences_follow_the_columns_of_the_table():
     X, y = returning(200, n_experts=3)
     table = frame(X)
     mixture = ExpertMixture().fit(table, y)
@@ -386,7 +351,7 @@ def test_confidences_go_with_the_columns_of_the_table():
         mixture.predict(turned.assign(new=1.0), awake=[[0.0, 0.0, 0.0, 1.0]])
 
 
-def test_weights_of_rows_mean_the_same_in_whatever_pieces_they_come():
+def test_row_weights_do_not_depend_on_the_batches():
     X, y = returning(60, length=20)
     weights = 5.0 * np.random.default_rng(0).random(60)
     weights[[3, 20]] = 0.0
@@ -401,7 +366,7 @@ def test_weights_of_rows_mean_the_same_in_whatever_pieces_they_come():
     assert whole.score(X, y) > 0.0  # of quantiles, too
 
 
-def test_a_block_may_come_partly_with_weights_and_confidences():
+def test_parts_of_a_block_may_lack_weights_and_confidences():
     X, y = returning(40, length=10)
     expected = fitted(X, y, block=4)
     parts = ExpertMixture(record=1000, block=4).partial_fit(X[:2], y[:2])
@@ -416,7 +381,7 @@ def test_a_block_may_come_partly_with_weights_and_confidences():
         came.partial_fit(frame(X[4:8]), y[4:8], awake=[[1.0] * 4, [0.0] * 4, [1.0] * 4, [1.0] * 4])
 
 
-def test_priors_by_place_and_by_name():
+def test_prior_by_position_and_by_name():
     X, y = returning(1)
     shares = [0.7, 0.1, 0.1, 0.1]
     by_place = fitted(X, y, prior=shares)
@@ -434,7 +399,7 @@ def test_priors_by_place_and_by_name():
 # Groups, series, outputs --------------------------------------------------------------------------------------------
 
 
-def test_groups_are_mixtures_of_their_own():
+def test_groups_are_independent_mixtures():
     X, y = returning(400, length=100)
     hour = np.arange(400) % 4
     together = fitted(frame(X, hour=hour), y, block=4, group="hour")
@@ -445,7 +410,7 @@ def test_groups_are_mixtures_of_their_own():
     assert together.cells_ == [(None, each, None) for each in range(4)]
 
 
-def test_groups_by_the_clock_need_no_column():
+def test_groups_from_times_equal_groups_from_columns():
     X, y = returning(24 * 20, length=100)
     times = pd.date_range("2024-03-29", periods=24 * 20, freq="h")
     by_column = fitted(frame(X, hour=times.hour), y, block=24, group="hour")
@@ -460,7 +425,7 @@ def test_groups_by_the_clock_need_no_column():
         )
 
 
-def test_pooled_groups_share_what_they_have_in_common():
+def test_pooled_groups_learn_what_they_share():
     rng = np.random.default_rng(0)
     y = rng.normal(size=2400)
     X = y[:, np.newaxis] + rng.normal(size=(2400, 5)) * np.array([0.1, 1, 1, 1, 1])
@@ -479,7 +444,7 @@ def test_pooled_groups_share_what_they_have_in_common():
     assert fitted(table, y, group="hour", pooled=True).mixture_loss_ < 0.06
 
 
-def test_series_are_mixtures_of_their_own_in_whatever_order_they_come():
+def test_series_are_independent_mixtures_in_any_row_order():
     streams = {name: returning(150, length=30, seed=seed) for seed, name in enumerate("abc")}
     rows = [(name, at) for at in range(150) for name in streams]
     np.random.default_rng(0).shuffle(rows)
@@ -503,7 +468,7 @@ def test_series_are_mixtures_of_their_own_in_whatever_order_they_come():
     np.testing.assert_allclose(new, X[:2].mean(axis=1))
 
 
-def test_several_targets_apart_and_together():
+def test_targets_with_own_and_with_shared_weights():
     (X1, y1), (X2, y2) = returning(200, length=50), returning(200, length=50, seed=5)
     X, y = np.stack([X1, X2], axis=2), np.column_stack([y1, y2])
     apart = fitted(X, y)
@@ -530,7 +495,7 @@ def test_columns_of_two_levels_are_experts_and_outputs():
     np.testing.assert_array_equal(got.predict(shuffled), expected.predict(np.stack([X1, X2], axis=2)))
 
 
-def test_quantiles_are_each_aimed_at_and_do_not_cross():
+def test_quantiles_are_calibrated_and_do_not_cross():
     rng = np.random.default_rng(0)
     y = rng.normal(size=3000)
     X = np.tile([-3.0, -1.0, 0.0, 1.0, 3.0], (3000, 1)) + 0.01 * rng.normal(size=(3000, 5))
@@ -553,12 +518,12 @@ def test_quantiles_are_each_aimed_at_and_do_not_cross():
     )
 
 
-def test_repaired_quantiles_lose_less():
+def test_sorting_quantiles_reduces_the_loss():
     rng = np.random.default_rng(0)
     y = rng.normal(size=300)
     X = np.stack([rng.normal(size=(300, 2)) for _ in range(3)], axis=2)  # quantiles that cross all the time
     mixture = fitted(X, y, quantiles=[0.1, 0.5, 0.9], series=None)
-    raw = np.mean([cell.tally[0, -2] / cell.tally[1, -2] for cell in mixture._panel.cells.values()])
+    raw = np.mean([state.loss_sums[0, -2] / state.loss_sums[1, -2] for state in mixture._panel.states.values()])
     assert mixture.mixture_loss_ < raw
     weights = rng.random(300) + np.arange(300) / 300.0
     weighted = ExpertMixture(quantiles=[0.1, 0.5, 0.9], record=300).fit(X, y, sample_weight=weights)
@@ -569,119 +534,7 @@ def test_repaired_quantiles_lose_less():
     assert crps(y, np.column_stack([issued(mixture, output=q) for q in (0.1, 0.5, 0.9)]), [0.1, 0.5, 0.9]) > 0.0
 
 
-# What is shown ------------------------------------------------------------------------------------------------------
-
-
-def test_losses_are_those_of_the_rows_learned():
-    X, y = returning(103)
-    X = sleepy(X)
-    mixture = fitted(X, y, block=10, loss="absolute_error")
-    learned = slice(0, 100)  # of the last block not all targets are known
-    errors = np.abs(X[learned] - y[learned, np.newaxis])
-    np.testing.assert_allclose(mixture.loss_, np.nanmean(errors, axis=0))
-    assert mixture.mixture_loss_ == pytest.approx(np.abs(issued(mixture)[learned] - y[learned]).mean())
-    assert mixture.n_samples_seen_ == 103
-    assert mixture.n_rounds_ == 10
-
-
-def test_a_summary_compares_in_the_same_rows():
-    X, y = returning(200)
-    X[:100, 1] = np.nan
-    mixture = fitted(X, y)
-    table = mixture.summary(max_switches=4).frame()
-    said = issued(mixture)
-    lost = (said - y) ** 2
-    assert table.loc["mixture", "loss"] == pytest.approx(lost.mean())
-    assert table.loc["mixture", "rmse"] == pytest.approx(np.sqrt(lost.mean()))
-    assert table.loc["plain mean", "loss"] == pytest.approx(((np.nanmean(X, axis=1) - y) ** 2).mean())
-    other = ((X[100:, 1] - y[100:]) ** 2).mean()
-    assert table.loc["x1", "loss"] == pytest.approx(other)
-    assert table.loc["x1", "awake"] == 0.5
-    assert table.loc["x1", "gain"] == pytest.approx(1.0 - lost[100:].mean() / other)
-    best = oracles.best_sequence((X - y[:, np.newaxis]) ** 2, 4)
-    assert table.loc["best sequence, 4 switches", "loss"] == pytest.approx(best.loss)
-    text = repr(mixture.summary())
-    assert "experts slept" in text
-    assert "50%" in text
-    assert mixture.summary().markdown().splitlines()[1].startswith("| --- | ---:")
-
-
-def test_a_summary_has_the_best_combinations():
-    X, y = returning(300)
-    table = fitted(X, y, loss="absolute_error").summary().frame()
-    assert table.loc["best convex combination", "loss"] == pytest.approx(
-        oracles.best_convex(X, y, "absolute_error").loss
-    )
-    assert table.loc["best linear combination", "loss"] <= table.loc["best convex combination", "loss"] + 1e-9
-    assert "rmse" not in table
-    assert list(table.index[:2]) == ["mixture", "plain mean"]
-    experts = table[table["kind"] == "expert"]
-    assert experts["loss"].is_monotonic_increasing
-
-
-def test_a_summary_is_about_the_rows_learned():
-    X, y = returning(230)
-    summary = fitted(X, y, block=24).summary()
-    table = summary.frame()
-    assert summary.n_rows == 216
-    assert table.loc["best expert", "loss"] == pytest.approx(table.loc[table["kind"] == "expert", "loss"].min())
-    one = ExpertMixture(record=5).fit(X[:1], y[:1]).summary()
-    assert [row.name for row in one.rows if row.kind == "oracle"][-1] == "best expert"
-    pooled = fitted(frame(X, hour=np.arange(230) % 4), y, group="hour", pooled=True, bias=True)
-    assert pooled.summary().frame().loc["plain mean", "loss"] == pytest.approx(((X.mean(axis=1) - y) ** 2).mean())
-    assert pooled.n_rounds_ == 230
-    huge = fitted(np.vstack([X, np.full((1, 4), 1e200)]), np.append(y, 0.0)).summary()
-    assert "No best combinations" in huge.note
-
-
-def test_a_summary_says_why_there_are_no_oracles():
-    X, y = returning(100)
-    assert "record=" in ExpertMixture().fit(X, y).summary().note
-    assert "means of 2 rows" in ExpertMixture(record=50).fit(X, y).summary().note
-    assert "several outputs" in ExpertMixture(record=100, quantiles=[0.1, 0.9]).fit(X, y).summary().note
-    panel = ExpertMixture(record=100, series="id").fit(frame(X, id=np.arange(100) % 2), y)
-    assert "several series" in panel.summary().note
-    assert panel.summary(series=1).note == ""
-    assert panel.summary(series=1).n_rows == 50
-    with pytest.raises(ValueError, match="no round is complete"):
-        ExpertMixture(block=200).fit(X, y).summary()
-
-
-@pytest.mark.parametrize("pieces", [1, 7])
-def test_a_record_is_thinned_to_its_limit(pieces):
-    X, y = returning(1000)
-    X = sleepy(X)
-    whole = fitted(X, y).run_record()
-    few = ExpertMixture(record=100)
-    for rows in np.array_split(np.arange(1000), pieces):
-        few.partial_fit(X[rows], y[rows])
-    run_record = few.run_record()
-    assert len(run_record.ends) == 63  # of 16 rows, but the last
-    assert run_record.counts.sum() == 1000
-    np.testing.assert_allclose(run_record.weights[0], whole.weights[:16].mean(axis=0))
-    np.testing.assert_allclose(run_record.losses[1], np.nanmean(whole.losses[16:32], axis=0))
-    np.testing.assert_allclose(run_record.counts @ run_record.loss, whole.loss.sum())
-
-
-def test_times_are_recorded_as_the_clock_says_them():
-    X, y = returning(48)
-    times = pd.date_range("2024-10-26 12:00", periods=48, freq="h", tz="Europe/Paris")  # a night of 25 hours
-    run_record = fitted(frame(X, when=times), y, time="when", group="hour").run_record()
-    assert run_record.times[0] == np.datetime64("2024-10-26T12:00")
-    assert len(np.unique(run_record.times)) == 47  # 02:00 comes twice, which is right
-
-
-@pytest.mark.parametrize(
-    "convert", [pl.from_pandas, lambda table: pa.Table.from_pandas(table)], ids=["polars", "arrow"]
-)
-def test_the_clock_is_the_same_in_all_frames(convert):
-    X, y = returning(60)
-    table = frame(X, t=pd.date_range("2024-01-01", periods=60, freq="h", tz="Asia/Tokyo"))
-    expected = ExpertMixture(time="t", group="hour").fit(table, y)
-    assert ExpertMixture(time="t", group="hour").fit(convert(table), y).cells_ == expected.cells_
-    assert expected.cells_[0] == (None, 0, None)
-    as_text = ExpertMixture(time="t", group="hour").fit(table.assign(t=[str(each) for each in table["t"]]), y)
-    assert as_text.cells_ == expected.cells_
+# As an estimator ----------------------------------------------------------------------------------------------------
 
 
 def test_state_does_not_grow_with_the_stream():
@@ -692,7 +545,7 @@ def test_state_does_not_grow_with_the_stream():
     assert len(pickle.dumps(mixture)) < 1.1 * before + 2000
 
 
-def test_it_works_in_pipelines_searches_and_prequential_runs():
+def test_pipelines_searches_and_prequential_runs():
     X, y = returning(200)
     pipeline = make_pipeline(FunctionTransformer(), ExpertMixture()).fit(X, y)
     assert pipeline.score(X, y) > 0.8

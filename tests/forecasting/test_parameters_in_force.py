@@ -6,8 +6,8 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from forecasts import returning, sleepy
 from sklearn.base import clone
+from support.forecasts import returning, sleepy
 
 from ltm_sklearn import ExpertMixture
 from ltm_sklearn.experts import BOA, FixedShare
@@ -63,7 +63,7 @@ def shown(mixture, table):
         seen[name] = getattr(mixture, name, None)
     seen |= {"predict": mixture.predict(table), "weigh": mixture.weigh(table), "score": mixture.score(table, y)}
     for name in ("run_record", "summary"):
-        series = {"series": "north"} if len(mixture._known.series) > 1 else {}
+        series = {"series": "north"} if len(mixture._labels.series) > 1 else {}
         try:
             seen[name] = vars(getattr(mixture, name)(**series))
         except ValueError as error:  # that nothing was recorded
@@ -92,7 +92,7 @@ def same(mixture, other, table):
 
 
 @pytest.mark.parametrize(("run", "name", "value"), CASES)
-def test_parameters_set_in_mid_run_wait_for_the_next_fit(run, name, value):
+def test_parameter_set_in_mid_run_holds_from_the_next_fit(run, name, value):
     parameters, table = RUNS[run]
     mixture = learned(ExpertMixture(**parameters), table, 0, HALF)
     before = pickle.loads(pickle.dumps(mixture))
@@ -107,11 +107,11 @@ def test_parameters_set_in_mid_run_wait_for_the_next_fit(run, name, value):
     same(mixture, before if refused else fresh, table)
 
 
-def test_each_parameter_is_set_in_mid_run():
+def test_cases_cover_all_parameters():
     assert OTHERS.keys() | {"n_jobs", "verbose"} == ExpertMixture().get_params().keys()
 
 
-def test_what_parameters_have_in_them_is_set_in_mid_run():
+def test_objects_in_parameters_are_copied():
     prior = dict.fromkeys("abcd", 1.0)
     made = {"algorithm": FixedShare(), "prior": prior, "quantiles": [0.1, 0.9], "group": "hall"}
     table = FRAME.drop(columns=["shop", "week", "day"]).sort_values("hall", kind="stable")
@@ -127,7 +127,7 @@ def test_what_parameters_have_in_them_is_set_in_mid_run():
 
 
 @pytest.mark.parametrize("record", [0, -1])
-def test_a_wrong_record_in_mid_run_lets_learning_end(record):
+def test_invalid_record_in_mid_run_does_not_stop_learning(record):
     mixture = ExpertMixture().fit(X, y).set_params(record=record)
     assert mixture.partial_fit(X[:5], y[:5]).n_samples_seen_ == N_ROWS + 5
     with pytest.raises(ValueError, match=f"record={record}"):
@@ -135,7 +135,7 @@ def test_a_wrong_record_in_mid_run_lets_learning_end(record):
 
 
 @pytest.mark.parametrize("n_jobs", [0, "two", 1.5])
-def test_a_wrong_number_of_jobs_in_mid_run_is_an_error_before_anything_is_learned(n_jobs):
+def test_invalid_n_jobs_in_mid_run_learns_nothing(n_jobs):
     parameters, table = RUNS["columns"]
     mixture = learned(ExpertMixture(**parameters), table, 0, HALF)
     before = pickle.loads(pickle.dumps(mixture))

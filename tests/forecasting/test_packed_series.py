@@ -1,4 +1,4 @@
-"""Panels are pickled, copied and saved with their cells side by side, and go on to the last bit."""
+"""Packed series: panels are pickled, copied and saved as a few arrays, and continue with the same numbers."""
 
 import copy
 import json
@@ -11,7 +11,7 @@ import pytest
 
 from ltm_sklearn import ExpertMixture
 from ltm_sklearn.experts import BOA, Hedge, LongTermMemory, SimpleReduction
-from ltm_sklearn.forecasting._packed_series import apart, packed
+from ltm_sklearn.forecasting._packed_series import packed_series, unpacked_series
 from ltm_sklearn.persistence import load, save
 
 
@@ -24,7 +24,7 @@ def panel(n_series=10, n_rounds=6, **parameters):
     return ExpertMixture(series="shop", **parameters).partial_fit(rows, y), rows, y
 
 
-def brought_back(mixture, way, folder):
+def restored(mixture, way, folder):
     if way == "save":
         save(mixture, folder / "panel.ltm")
         return load(folder / "panel.ltm", trusted=True)
@@ -32,7 +32,7 @@ def brought_back(mixture, way, folder):
 
 
 class Odd(Hedge):
-    """Keeps what NumPy's own ways to put arrays together would change."""
+    """Algorithm with arrays that np.stack would change."""
 
     def _begin(self, n_experts):
         super()._begin(n_experts)
@@ -59,11 +59,11 @@ class Odd(Hedge):
     ids=repr,
 )
 @pytest.mark.parametrize("way", ["pickle", "copy", "save"])
-def test_a_panel_goes_on_to_the_last_bit(parameters, way, tmp_path):
+def test_restored_panel_continues_with_the_same_numbers(parameters, way, tmp_path):
     mixture, rows, y = panel(**parameters)
-    mixture.partial_fit(rows[:7], y[:7])  # some series are ahead of the others, and a new one has just begun
+    mixture.partial_fit(rows[:7], y[:7])  # some series have more rows than others
     mixture.partial_fit(rows[:3].assign(shop=99), y[:3])
-    back = brought_back(mixture, way, tmp_path)
+    back = restored(mixture, way, tmp_path)
     for each in (mixture, back):
         each.partial_fit(rows, y)
         each.partial_fit(rows.assign(newcomer=y), y)
@@ -73,15 +73,15 @@ def test_a_panel_goes_on_to_the_last_bit(parameters, way, tmp_path):
 
 
 def algorithms(mixture):
-    """Of each cell, those of its members."""
-    return [[member.algorithm for member in cell.aggregator.members] for cell in mixture._panel.cells.values()]
+    """Return the algorithms of the members of each state."""
+    return [[member.algorithm for member in state.aggregator.members] for state in mixture._panel.states.values()]
 
 
 @pytest.mark.parametrize("way", ["pickle", "copy", "save"])
-def test_series_share_no_memory(way, tmp_path):
-    back = brought_back(panel()[0], way, tmp_path)
+def test_restored_series_share_no_memory(way, tmp_path):
+    back = restored(panel()[0], way, tmp_path)
     (first, first_poly), (second, second_poly), *_ = algorithms(back)
-    assert first.state_["potential"].base is None  # else it would keep the numbers of all others
+    assert first.state_["potential"].base is None  # a view would keep the numbers of all series in memory
     for name, mine in [*first.state_.items(), *first_poly.state_.items()]:
         yours = second.state_.get(name, second_poly.state_.get(name))
         assert not isinstance(mine, np.ndarray) or not np.shares_memory(mine, yours)
@@ -89,8 +89,8 @@ def test_series_share_no_memory(way, tmp_path):
 
 
 @pytest.mark.parametrize("way", ["pickle", "copy", "save"])
-def test_what_others_have_put_into_a_cell_is_left_as_it_is(way, tmp_path):
-    for (algorithm,) in algorithms(brought_back(panel(algorithm=Odd())[0], way, tmp_path)):
+def test_unknown_objects_in_a_state_are_not_packed(way, tmp_path):
+    for (algorithm,) in algorithms(restored(panel(algorithm=Odd())[0], way, tmp_path)):
         assert isinstance(algorithm.single_, np.ndarray)
         assert algorithm.pair_ == (1, "a")
         assert algorithm.turned_.flags.f_contiguous
@@ -98,7 +98,7 @@ def test_what_others_have_put_into_a_cell_is_left_as_it_is(way, tmp_path):
         np.testing.assert_array_equal(algorithm.strided_, [0.0, 2.0, 4.0, 6.0])
 
 
-def test_a_panel_of_many_series_is_written_as_few_objects(tmp_path):
+def test_many_series_are_saved_as_few_objects(tmp_path):
     def n_nodes(n_series):
         save(panel(n_series)[0], tmp_path / "panel.ltm")
         with zipfile.ZipFile(tmp_path / "panel.ltm") as archive:
@@ -107,5 +107,5 @@ def test_a_panel_of_many_series_is_written_as_few_objects(tmp_path):
     assert n_nodes(400) == n_nodes(200)
 
 
-def test_a_panel_without_cells():
-    assert apart(*packed({})) == {}
+def test_panel_without_series():
+    assert unpacked_series(*packed_series({})) == {}

@@ -16,9 +16,9 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from panels import assert_same_numbers, in_memory, in_three, own_loss, panel_frame
 from sklearn import config_context
 from sklearn.exceptions import NotFittedError
+from support.panels import assert_same_numbers, in_memory, in_three, own_loss, panel_frame
 
 from ltm_sklearn import ExpertMixture
 from ltm_sklearn.distributed import PanelMixture, _generations
@@ -84,7 +84,7 @@ def files_in(folder):
     ids=lambda parameters: " ".join(parameters) or "default",
 )
 @pytest.mark.parametrize("kind", [lambda rows: rows, pl.from_pandas], ids=["pandas", "polars"])
-def test_the_numbers_are_those_of_one_mixture_in_memory(kind, parameters, tmp_path):
+def test_predictions_equal_those_of_one_mixture(kind, parameters, tmp_path):
     first, second, last = in_three(panel_frame())
     panel_in(tmp_path, **parameters).partial_fit(kind(first))
     panel = panel_in(tmp_path, **parameters)  # which has only the folder
@@ -101,7 +101,7 @@ def test_the_numbers_are_those_of_one_mixture_in_memory(kind, parameters, tmp_pa
         assert_same_numbers(panel, said, mixture, last)
 
 
-def test_quantiles_have_a_column_each(tmp_path):
+def test_each_quantile_has_a_column(tmp_path):
     rows = panel_frame(n_series=6)
     levels = [0.1, 0.5, 0.975]
     panel = panel_in(tmp_path, quantiles=levels, bias=True).partial_fit(rows)
@@ -112,7 +112,7 @@ def test_quantiles_have_a_column_each(tmp_path):
     assert set(panel.weights()["quantile"]) == set(levels)
 
 
-def test_zoned_times_of_arrow_fall_into_the_hours_of_their_zone(tmp_path):
+def test_hours_of_arrow_times_are_local(tmp_path):
     rows = panel_frame(n_series=2, n_times=30)
     hours = pd.date_range("2026-03-28 12:00", periods=30, freq="h", tz="Europe/Berlin")  # clocks are put forward
     rows = rows.assign(day=np.repeat(hours, 2))
@@ -135,14 +135,14 @@ def test_dates_of_arrow_are_times(tmp_path):
     np.testing.assert_array_equal(panel.predict(of_arrow)["mixture"], mixture.predict(rows.drop(columns="y")))
 
 
-def test_an_expert_with_the_name_of_the_column_of_quantiles_is_refused(tmp_path):
+def test_expert_must_not_be_named_like_a_column_of_weights(tmp_path):
     rows = panel_frame(n_series=2).rename(columns={"model 1": "quantile"})
     with pytest.raises(ValueError, match="column 'quantile' has the name of a column of the weights"):
         panel_in(tmp_path / "quantiles", quantiles=[0.1, 0.9]).partial_fit(rows)
     assert list(panel_in(tmp_path).partial_fit(rows).weights().columns)[:3] == ["shop", "model 0", "quantile"]
 
 
-def test_a_bucket_without_rows_meets_new_experts_as_the_others_do(tmp_path):
+def test_bucket_without_rows_gets_new_experts(tmp_path):
     first, second, last = in_three(panel_frame())
     shops = second["shop"].unique()
     alone = second[second["shop"] == shops[0]].assign(latecomer=0.5)  # all others meet the newcomer and it later
@@ -156,7 +156,7 @@ def test_a_bucket_without_rows_meets_new_experts_as_the_others_do(tmp_path):
     assert_same_numbers(panel, panel.predict(last), mixture, last)
 
 
-def test_rows_of_pandas_keep_their_index_and_order(tmp_path):
+def test_predictions_keep_index_and_order_of_pandas(tmp_path):
     first, _, last = in_three(panel_frame())
     panel = panel_in(tmp_path).partial_fit(first)
     shuffled = last.sample(frac=1.0, random_state=0)
@@ -165,14 +165,14 @@ def test_rows_of_pandas_keep_their_index_and_order(tmp_path):
     pd.testing.assert_frame_equal(said.loc[last.index], panel.predict(last), check_exact=True)
 
 
-def test_without_times_rows_of_pandas_are_learned_in_their_order(tmp_path):
+def test_pandas_rows_without_times_are_learned_in_order(tmp_path):
     rows = panel_frame(n_series=5).drop(columns="day")
     panel = panel_in(tmp_path, time=None).partial_fit(rows)
     mixture = ExpertMixture(series="shop").partial_fit(rows.drop(columns="y"), rows["y"])
     np.testing.assert_array_equal(panel.predict(rows)["mixture"], mixture.predict(rows.drop(columns="y")))
 
 
-def test_numbers_of_numpy_and_texts_of_any_kind_will_do(tmp_path):
+def test_numpy_numbers_and_any_text_are_accepted(tmp_path):
     rows = panel_frame(n_series=4)
     rows = rows.assign(shop=rows["shop"] + "é\0")
     panel = panel_in(tmp_path, n_buckets=np.int64(2)).partial_fit(rows)
@@ -183,7 +183,7 @@ def test_numbers_of_numpy_and_texts_of_any_kind_will_do(tmp_path):
 
 
 @pytest.mark.parametrize("name", [Shop.ZERO, Number.ZERO, Text("shop-0")], ids=repr)
-def test_names_of_another_class_are_the_series_of_their_plain_ones(name, tmp_path):
+def test_series_names_of_subclasses_equal_plain_names(name, tmp_path):
     first, second, last = in_three(panel_frame(n_series=4).replace({"shop": {"shop-0": plain_name(name)}}))
 
     def named(rows):
@@ -192,18 +192,18 @@ def test_names_of_another_class_are_the_series_of_their_plain_ones(name, tmp_pat
     panel_in(tmp_path, n_buckets=2).partial_fit(named(first))
     panel = panel_in(tmp_path, n_buckets=2).partial_fit(second)
     assert_same_numbers(panel, panel.predict(named(last)), in_memory({}, first, second), last)
-    assert {type(each) for each in panel.mixture_of(name)._known.series} <= {str, int}
+    assert {type(each) for each in panel.mixture_of(name)._labels.series} <= {str, int}
     assert panel.n_series_ == 4
 
 
-def test_names_of_experts_of_another_class_are_their_plain_ones(tmp_path):
+def test_expert_names_of_subclasses_equal_plain_names(tmp_path):
     first, second, last = in_three(panel_frame(n_series=4))
     panel = panel_in(tmp_path).partial_fit(first)
     panel.partial_fit(second.rename(columns={name: Text(name) for name in ("model 1", "newcomer")}))
     assert_same_numbers(panel, panel.predict(last), in_memory({}, first, second), last)
 
 
-def test_a_series_that_is_new_gets_the_prior(tmp_path):
+def test_new_series_starts_with_the_prior(tmp_path):
     first, _, last = in_three(panel_frame(n_series=3))
     panel = panel_in(tmp_path).partial_fit(first)
     unknown = last.assign(shop=[f"unknown-{at}" for at in range(len(last))]).dropna().drop(columns="newcomer")
@@ -211,7 +211,7 @@ def test_a_series_that_is_new_gets_the_prior(tmp_path):
     np.testing.assert_allclose(panel.predict(unknown)["mixture"], plain, rtol=1e-12)
 
 
-def test_the_mixture_of_a_series_can_be_looked_at(tmp_path):
+def test_mixture_of_a_series(tmp_path):
     rows = panel_frame(n_series=20)
     panel = panel_in(tmp_path, record=50).partial_fit(rows)
     mixture = panel.mixture_of("shop-3")
@@ -225,25 +225,25 @@ def test_the_mixture_of_a_series_can_be_looked_at(tmp_path):
 # Buckets --------------------------------------------------------------------------------------------------------------
 
 
-def test_the_bucket_of_a_name_never_changes():
+def test_bucket_of_a_name_never_changes():
     names = ("a", "shop-17", "Größe", 5, "5", -3)
     assert [bucket_of(name, 1000) for name in names] == [907, 369, 813, 566, 566, 214]
 
 
 @pytest.mark.parametrize("dtype", ["int64", "int32", "Int64", "int64[pyarrow]"])
-def test_whole_numbers_of_any_type_are_in_the_same_buckets(dtype):
+def test_integers_of_any_dtype_have_the_same_bucket(dtype):
     names = pd.Series([3, -7, 3, 12345678], dtype=dtype)
     assert buckets_of(names, 64).tolist() == [bucket_of(name, 64) for name in (3, -7, 3, 12345678)]
 
 
 @pytest.mark.parametrize("dtype", [object, "string", "string[pyarrow]", "category"])
-def test_texts_of_any_type_are_in_the_same_buckets(dtype):
+def test_texts_of_any_dtype_have_the_same_bucket(dtype):
     names = pd.Series(["a", "b", "a"], dtype=dtype)
     assert buckets_of(names, 64).tolist() == [bucket_of(name, 64) for name in "aba"]
 
 
 @pytest.mark.parametrize("name", [Shop.ZERO, Number.ZERO, Text("a"), np.str_("a"), np.int8(5)], ids=repr)
-def test_a_name_of_another_class_is_in_the_bucket_of_its_plain_one(name):
+def test_names_of_subclasses_have_the_bucket_of_plain_names(name):
     plain = plain_name(name)
     assert type(plain) in (str, int)
     assert plain == name
@@ -253,7 +253,7 @@ def test_a_name_of_another_class_is_in_the_bucket_of_its_plain_one(name):
 
 
 @pytest.mark.parametrize("name", [True, np.True_, 1.0, None, np.nan, np.timedelta64(1), pd.Timedelta(1)], ids=repr)
-def test_what_is_equal_to_a_number_is_no_name_beside_it(name):
+def test_values_that_only_equal_a_number_are_no_names(name):
     assert buckets_of(pd.Series([1, name, 1], dtype=object), 64).tolist() == [bucket_of(1, 64), -1, bucket_of(1, 64)]
 
 
@@ -266,7 +266,7 @@ def test_buckets_are_filled_evenly():
 # State ----------------------------------------------------------------------------------------------------------------
 
 
-def test_a_bucket_without_rows_is_not_written_again(tmp_path):
+def test_bucket_without_rows_is_not_written(tmp_path):
     first, second, _ = in_three(panel_frame())
     panel = panel_in(tmp_path).partial_fit(first)
     before = set(files_in(tmp_path / "buckets"))
@@ -277,7 +277,7 @@ def test_a_bucket_without_rows_is_not_written_again(tmp_path):
 
 
 @pytest.mark.parametrize("keep", [1, 2, 3])
-def test_so_many_generations_are_kept(keep, tmp_path):
+def test_keep_limits_the_generations(keep, tmp_path):
     rows = panel_frame(n_times=5)
     panel = panel_in(tmp_path, keep=keep)
     for _, of_day in rows.groupby("day"):
@@ -286,7 +286,7 @@ def test_so_many_generations_are_kept(keep, tmp_path):
     assert len(list((tmp_path / "buckets").iterdir())) == keep * N_BUCKETS
 
 
-def test_a_call_that_is_broken_off_changes_nothing(tmp_path, monkeypatch):
+def test_interrupted_call_changes_nothing(tmp_path, monkeypatch):
     first, second, last = in_three(panel_frame())
     panel = panel_in(tmp_path).partial_fit(first)
     before = files_in(tmp_path)
@@ -308,7 +308,7 @@ def test_a_call_that_is_broken_off_changes_nothing(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, OSError], ids=lambda error: error.__name__)
-def test_a_call_that_is_broken_off_when_it_counts_already_has_learned(error, tmp_path, monkeypatch):
+def test_error_after_the_generation_counts_keeps_it(error, tmp_path, monkeypatch):
     first, second, last = in_three(panel_frame())
     panel = panel_in(tmp_path).partial_fit(first)
 
@@ -344,7 +344,7 @@ PanelMixture(mixture, sys.argv[1], n_buckets=int(sys.argv[2])).partial_fit(pd.re
 """
 
 
-def test_a_process_that_is_killed_leaves_the_generation_before(tmp_path):
+def test_killed_process_leaves_the_last_generation(tmp_path):
     first, second, last = in_three(panel_frame())
     state, rows = tmp_path / "state", tmp_path / "rows.pickle"
     panel = panel_in(state).partial_fit(first)
@@ -360,7 +360,7 @@ def test_a_process_that_is_killed_leaves_the_generation_before(tmp_path):
     assert len(list((state / "buckets").iterdir())) == 2 * N_BUCKETS
 
 
-def test_a_task_that_is_run_again_writes_the_same(tmp_path, monkeypatch):
+def test_repeated_task_writes_the_same(tmp_path, monkeypatch):
     first, second, last = in_three(panel_frame())
     learn = Work.learn
 
@@ -374,7 +374,7 @@ def test_a_task_that_is_run_again_writes_the_same(tmp_path, monkeypatch):
     assert_same_numbers(panel, panel.predict(last), in_memory({}, first, second), last)
 
 
-def test_two_processes_that_learn_at_once_are_told(tmp_path, monkeypatch):
+def test_concurrent_learning_is_an_error(tmp_path, monkeypatch):
     first, second, last = in_three(panel_frame())
     panel = panel_in(tmp_path).partial_fit(first)
     learn, calls = Work.learn, []
@@ -392,7 +392,7 @@ def test_two_processes_that_learn_at_once_are_told(tmp_path, monkeypatch):
     assert_same_numbers(panel, panel.predict(last), in_memory({}, first, second), last)
 
 
-def test_what_was_learned_while_others_made_several_generations_is_not_lost_in_silence(tmp_path, monkeypatch):
+def test_learning_behind_several_generations_is_an_error(tmp_path, monkeypatch):
     rows = panel_frame()
     days = [rows[rows["day"] == day] for day in sorted(rows["day"].unique())]
     panel = panel_in(tmp_path, keep=1).partial_fit(days[0])
@@ -412,7 +412,7 @@ def test_what_was_learned_while_others_made_several_generations_is_not_lost_in_s
     assert panel.generation_ == 4
 
 
-def test_a_damaged_older_generation_is_in_nobodys_way(tmp_path):
+def test_damaged_older_generation_is_ignored(tmp_path):
     rows = panel_frame(n_series=5)
     days = [rows[rows["day"] == day] for day in sorted(rows["day"].unique())]
     panel = panel_in(tmp_path, keep=3).partial_fit(days[0]).partial_fit(days[1])
@@ -423,7 +423,7 @@ def test_a_damaged_older_generation_is_in_nobodys_way(tmp_path):
     assert panel._generations.numbers() == [3, 4, 5]
 
 
-def test_the_same_parameters_in_other_words_are_the_same_panel(tmp_path):
+def test_equal_parameters_are_the_same_panel(tmp_path):
     rows = panel_frame(n_series=5)
     panel_in(tmp_path, quantiles=[0.1, 0.9], algorithm=LongTermMemory()).partial_fit(rows)
     with config_context(print_changed_only=False):
@@ -451,7 +451,7 @@ PanelMixture(ExpertMixture(series="shop", loss=losses[sys.argv[2]]), sys.argv[1]
 
 
 @pytest.mark.parametrize("which", ["function", "partial", "object", "argument"])
-def test_a_loss_that_others_would_not_find_is_refused_at_once(which, tmp_path):
+def test_loss_of_main_is_refused(which, tmp_path):
     run = subprocess.run(
         [sys.executable, "-P", "-c", OF_MAIN, str(tmp_path), which], capture_output=True, text=True, timeout=60
     )
@@ -464,7 +464,7 @@ def test_a_loss_that_others_would_not_find_is_refused_at_once(which, tmp_path):
     [partial(own_power, power=1.5), partial(partial(own_power, power=3.0), power=1.5), OwnPower(own_power, 1.5)],
     ids=["partial", "partial of a partial", "object"],
 )
-def test_what_the_caller_hands_in_is_trusted_with_all_that_is_in_it(loss, tmp_path):
+def test_loss_of_the_caller_is_trusted(loss, tmp_path):
     first, second, last = in_three(panel_frame())
     panel_in(tmp_path, loss=loss).partial_fit(first)
     panel = panel_in(tmp_path, loss=loss).partial_fit(second)
@@ -473,13 +473,13 @@ def test_what_the_caller_hands_in_is_trusted_with_all_that_is_in_it(loss, tmp_pa
 
 
 @pytest.mark.parametrize("loss", [lambda y, p: np.abs(y - p), partial(lambda y, p: np.abs(y - p))])
-def test_a_loss_that_could_not_be_read_again_is_refused_before_anything_is_learned(loss, tmp_path):
+def test_loss_that_cannot_be_stored_is_refused(loss, tmp_path):
     with pytest.raises(ValueError, match=r"lambda.* cannot be written so that all can read it"):
         panel_in(tmp_path, loss=loss).partial_fit(panel_frame())
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_state_that_is_no_folder_is_named(tmp_path):
+def test_state_must_be_a_folder(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(NotADirectoryError, match="is a file, not a folder"):
         panel_in(tmp_path / "file").partial_fit(panel_frame())
@@ -487,7 +487,7 @@ def test_a_state_that_is_no_folder_is_named(tmp_path):
         panel_in(None).partial_fit(panel_frame())
 
 
-def test_a_call_that_fails_leaves_alone_what_another_process_writes(tmp_path, monkeypatch):
+def test_failing_call_keeps_files_of_another_process(tmp_path, monkeypatch):
     first, second, last = in_three(panel_frame())
     panel = panel_in(tmp_path).partial_fit(first)
     learn, calls = Work.learn, []
@@ -505,7 +505,7 @@ def test_a_call_that_fails_leaves_alone_what_another_process_writes(tmp_path, mo
     assert_same_numbers(panel, panel.predict(last), in_memory({}, first, second), last)
 
 
-def test_of_processes_that_end_at_the_same_moment_one_has_learned(tmp_path):
+def test_one_of_simultaneous_processes_learns(tmp_path):
     generations = panel_in(tmp_path).partial_fit(panel_frame(n_series=2))._generations
     at_once, outcomes = threading.Barrier(4), []
 
@@ -529,7 +529,7 @@ def test_of_processes_that_end_at_the_same_moment_one_has_learned(tmp_path):
     assert {path.name[:11] for path in tmp_path.iterdir()} == {"buckets", "generation-"}
 
 
-def test_tidying_up_leaves_alone_who_has_begun_after_the_call(tmp_path):
+def test_tidy_keeps_files_of_running_calls(tmp_path):
     first, second, _ = in_three(panel_frame())
     panel = panel_in(tmp_path).partial_fit(first)
     work = replace(panel._work(panel._now()), call="another")
@@ -541,7 +541,7 @@ def test_tidying_up_leaves_alone_who_has_begun_after_the_call(tmp_path):
     assert work.new_file(0) not in {path.name for path in files_in(tmp_path)}
 
 
-def test_one_may_read_while_another_learns(tmp_path):
+def test_reading_while_another_learns(tmp_path):
     days = [of_day for _, of_day in panel_frame(n_series=4, n_times=12).groupby("day")]
     panel, numbers, errors = panel_in(tmp_path, keep=1).partial_fit(days[0]), [], []
     done = threading.Event()
@@ -563,7 +563,7 @@ def test_one_may_read_while_another_learns(tmp_path):
     assert numbers == sorted(numbers)
 
 
-def test_predicting_from_a_generation_that_is_gone_says_so(tmp_path):
+def test_predicting_from_a_removed_generation_is_an_error(tmp_path):
     rows = panel_frame(n_times=5)
     days = [of_day for _, of_day in rows.groupby("day")]
     panel = panel_in(tmp_path).partial_fit(days[0])
@@ -619,7 +619,7 @@ def of_pyspark_pandas(rows):
         (lambda rows: pl.from_pandas(rows).lazy(), "a frame of pandas, Polars, Dask, Ray or Spark is needed"),
     ],
 )
-def test_wrong_rows_are_named_and_nothing_is_learned(wrong, message, tmp_path):
+def test_invalid_rows_are_named_and_nothing_is_learned(wrong, message, tmp_path):
     first, second, _ = in_three(panel_frame())
     panel = panel_in(tmp_path).partial_fit(first)
     before = files_in(tmp_path)
@@ -630,7 +630,7 @@ def test_wrong_rows_are_named_and_nothing_is_learned(wrong, message, tmp_path):
 
 @pytest.mark.parametrize("label", [Shop.ZERO, Text("one"), PurePosixPath("one")], ids=repr)
 @pytest.mark.parametrize("which", ["group", "block"])
-def test_labels_that_could_not_be_read_again_are_refused(which, label, tmp_path):
+def test_labels_that_cannot_be_stored_are_refused(which, label, tmp_path):
     first, second, last = in_three(panel_frame(n_series=4))
     panel = panel_in(tmp_path, **{which: "of it"}).partial_fit(first.assign(**{"of it": first["day"].dt.day}))
     before = files_in(tmp_path)
@@ -642,7 +642,7 @@ def test_labels_that_could_not_be_read_again_are_refused(which, label, tmp_path)
     assert panel.predict(last.assign(**{"of it": last["day"]}))["mixture"].notna().all()
 
 
-def test_series_of_numbers_are_named_as_such(tmp_path):
+def test_message_names_series_that_are_numbers(tmp_path):
     rows = panel_frame(n_series=3)
     rows = rows.assign(shop=rows["shop"].str.slice(5).astype(int))
     panel = panel_in(tmp_path).partial_fit(rows[:9])
@@ -654,7 +654,7 @@ def test_series_of_numbers_are_named_as_such(tmp_path):
         panel.predict(rows[9:].assign(shop=1.5))
 
 
-def test_the_name_of_an_expert_may_be_any(tmp_path):
+def test_any_expert_name_is_accepted(tmp_path):
     rows = panel_frame(n_series=2).rename(columns={"model 1": "self", "model 2": "columns"})
     panel = panel_in(tmp_path).partial_fit(rows[:6])
     without = rows[6:].drop(columns=["self", "columns"])
@@ -665,14 +665,14 @@ def test_the_name_of_an_expert_may_be_any(tmp_path):
     assert panel.partial_fit(without).experts_ == mixture.experts_
 
 
-def test_in_one_process_5_is_another_series_than_the_text(tmp_path):
+def test_number_and_text_are_different_series(tmp_path):
     rows = panel_frame(n_series=2)
     rows = rows.assign(shop=rows["shop"].map({"shop-0": 5, "shop-1": "5"}))
     panel = panel_in(tmp_path).partial_fit(rows[rows["shop"] == 5]).partial_fit(rows[rows["shop"] == "5"])
     assert panel.n_series_ == 2
 
 
-def test_a_wrong_first_call_leaves_no_panel(tmp_path):
+def test_invalid_first_call_leaves_no_panel(tmp_path):
     panel = panel_in(tmp_path)
     with pytest.raises(ValueError, match="infinite"):
         panel.partial_fit(changed(panel_frame(), "model 1", np.inf))
@@ -683,7 +683,7 @@ def test_a_wrong_first_call_leaves_no_panel(tmp_path):
         panel.partial_fit(panel_frame()[["shop", "day", "y"]])
 
 
-def test_wrong_rows_to_predict_are_named(tmp_path):
+def test_invalid_rows_to_predict_are_named(tmp_path):
     first, _, last = in_three(panel_frame())
     panel = panel_in(tmp_path).partial_fit(first)
     with pytest.raises(ValueError, match=r"series 'shop-7' \(bucket \d\): .*'model 1' is infinite"):
@@ -709,34 +709,34 @@ def test_wrong_rows_to_predict_are_named(tmp_path):
         ({"loss": "absolute_error"}, "have loss='squared_error', not 'absolute_error'"),
     ],
 )
-def test_wrong_parameters_are_named(parameters, message, tmp_path):
+def test_invalid_parameters_are_named(parameters, message, tmp_path):
     rows = panel_frame(n_series=5)
     panel_in(tmp_path).partial_fit(rows)
     with pytest.raises(ValueError, match=message):
         panel_in(tmp_path, **parameters).partial_fit(rows)
 
 
-def test_only_mixtures_are_put_into_panels(tmp_path):
+def test_mixture_must_be_an_expert_mixture(tmp_path):
     with pytest.raises(ValueError, match="must be an ExpertMixture"):
         PanelMixture("mixture", tmp_path).partial_fit(panel_frame())
 
 
 @pytest.mark.parametrize("content", ["", "{}", '{"format": 99}', "[]"])
-def test_a_file_that_is_no_generation_is_named(content, tmp_path):
+def test_damaged_generation_is_named(content, tmp_path):
     panel = panel_in(tmp_path).partial_fit(panel_frame(n_series=5))
     (tmp_path / "generation-00000001.json").write_text(content)
     with pytest.raises(ValueError, match=r"generation-00000001\.json is not the state of a panel"):
         panel.predict(panel_frame(n_series=5))
 
 
-def test_what_is_written_about_a_generation_can_be_read_by_anybody(tmp_path):
+def test_generation_file_is_json(tmp_path):
     panel_in(tmp_path).partial_fit(panel_frame(n_series=5))
     content = json.loads((tmp_path / "generation-00000001.json").read_text())
     assert content["experts"] == [f"model {at}" for at in range(4)]
     assert sum(content["n_series"].values()) == 5
 
 
-def test_a_folder_of_the_first_format_can_be_gone_on_from(tmp_path):
+def test_folder_of_the_first_format_is_read(tmp_path):
     first, second, last = in_three(panel_frame())
     panel = panel_in(tmp_path).partial_fit(first)
     of_now = tmp_path / "generation-00000001.json"
@@ -747,7 +747,7 @@ def test_a_folder_of_the_first_format_can_be_gone_on_from(tmp_path):
     assert_same_numbers(panel, panel.predict(last), in_memory({}, first, second), last)
 
 
-def test_what_workers_are_sent_does_not_grow_with_the_buckets(tmp_path):
+def test_messages_to_workers_do_not_grow_with_buckets(tmp_path):
     rows, sent = panel_frame(n_series=300), []
     for n_buckets in (2, 200):
         panel = panel_in(tmp_path / str(n_buckets), n_buckets=n_buckets).partial_fit(rows)
@@ -755,7 +755,7 @@ def test_what_workers_are_sent_does_not_grow_with_the_buckets(tmp_path):
     assert sent[1] - sent[0] < 10
 
 
-def test_a_folder_that_was_made_again_is_not_taken_for_the_old_one(tmp_path):
+def test_recreated_folder_is_a_new_panel(tmp_path):
     first, second, _ = in_three(panel_frame())
     panel = panel_in(tmp_path / "state").partial_fit(first)
     work = panel._work(panel._now())
@@ -767,21 +767,21 @@ def test_a_folder_that_was_made_again_is_not_taken_for_the_old_one(tmp_path):
         work.load(0)
 
 
-def test_a_folder_that_is_nowhere_is_a_mistake(tmp_path):
+def test_missing_parent_folder_is_an_error(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"there is no folder .*typo to make state in"):
         panel_in(tmp_path / "typo" / "state").partial_fit(panel_frame())
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("missing", ["pandas", "pyarrow"])
-def test_frames_of_polars_name_the_extra(missing, tmp_path, monkeypatch):
+def test_missing_extra_for_polars_is_named(missing, tmp_path, monkeypatch):
     rows = pl.from_pandas(panel_frame(n_series=2))
     monkeypatch.setitem(sys.modules, missing, None)
     with pytest.raises(ImportError, match=rf"need {missing}: pip install 'ltm_sklearn\[arrow\]'"):
         panel_in(tmp_path).partial_fit(rows)
 
 
-def test_frames_of_clusters_name_the_extra(tmp_path, monkeypatch):
+def test_missing_extra_for_clusters_is_named(tmp_path, monkeypatch):
     class DataFrame:
         columns = ("shop",)
 
