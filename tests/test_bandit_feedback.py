@@ -26,7 +26,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import GaussianNB
-from stream_experts import (
+from support.stream_experts import (
     RAISES_IN_LEARN,
     RAISES_IN_PREDICT,
     SAYS_NAN,
@@ -400,10 +400,10 @@ class SpyLearner(GaussianNB):
         ({"n_queries": 2}, "n_queries=2 needs feedback='bandit'"),
         ({"feedback": "bandit", "algorithm": FixedShare()}, r"algorithm=FixedShare\(\) .* feedback='bandit' needs"),
         ({"algorithm": Exp3S()}, r"algorithm=Exp3S\(\) .* feedback='full' needs"),
-        ({"feedback": "bandit", "algorithm": "exp3"}, "algorithm='exp3' is no bandit algorithm"),
+        ({"feedback": "bandit", "algorithm": "hedge"}, "algorithm='hedge' .* The names are discounted_ucb, exp3,"),
         ({"feedback": "bandit", "memory": Snapshots()}, r"use Snapshots\(merge=None\)"),
         ({"feedback": "bandit", "algorithm": Exp3S(exploration=2.0)}, "exploration=2.0"),
-        ({"feedback": "bandit", "algorithm": Exp3(loss_range=(-1, 0))}, "losses from -1 to 0, but those of experts"),
+        ({"feedback": "bandit", "algorithm": Exp3(loss_range=(-1, 0))}, "from -1 to 0; the losses of experts"),
     ],
 )
 def test_wrong_parameters_are_named(parameters, message):

@@ -7,7 +7,6 @@ from ._aggregator import ForecastMember as ForecastMember
 from ._aggregator import ForecastRows as ForecastRows
 from ._bandit import BanditWeighting as BanditWeighting
 from ._bandit import SelectedRoundLosses as SelectedRoundLosses
-from ._bandit import new_bandit as new_bandit
 from ._round_losses import RoundLosses as RoundLosses
 from ._round_losses import restrict_rows as restrict_rows
 from ._round_losses import weighted_mean as weighted_mean

@@ -6,11 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from .._numerics import restrict
 from .._typing import Floats
-from ..experts import ExpertAlgorithm, LongTermMemory, MLPoly, SteadyMemory
+from ..experts import ExpertAlgorithm, LongTermMemory, MLPoly, SteadyMemory, expert_algorithm
 from ..losses import LossRange, OutputLosses, clip_to_floats, deviation_from_mixture
 from ._members import Member, Members
 
@@ -100,7 +99,7 @@ class Aggregator(Members):
 
     Parameters
     ----------
-    algorithm : ExpertAlgorithm or None
+    algorithm : ExpertAlgorithm, str or None
         None: the three members, or ``LongTermMemory`` alone if ``linear`` is False.
     linear : bool
         Whether the algorithm learns from the linear part of the loss.
@@ -110,7 +109,7 @@ class Aggregator(Members):
 
     members: list[ForecastMember]
 
-    def __init__(self, algorithm: ExpertAlgorithm | None, linear: bool, prior: Floats) -> None:
+    def __init__(self, algorithm: ExpertAlgorithm | str | None, linear: bool, prior: Floats) -> None:
         self.plain_mean: Floats | None = None  #: weights of the plain mean, a member that does not learn
         self.arbiter: ForecastMember | None = None
         if algorithm is None and linear:
@@ -120,7 +119,7 @@ class Aggregator(Members):
             self.arbiter = ForecastMember(SteadyMemory(), linear=True)
             self.arbiter.algorithm.weights(3)
         else:
-            own = LongTermMemory() if algorithm is None else clone(algorithm)
+            own = expert_algorithm(algorithm)
             self.members = [ForecastMember(own.set_params(prior=prior), linear)]
         for member in self.members:
             member.algorithm.weights(len(prior))

@@ -9,20 +9,14 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from .._typing import Floats, State
-from ..bandits import BanditAlgorithm, LongTermMemoryBandit, add_other_arms, draw_from
+from ..bandits import BanditAlgorithm, add_other_arms, draw_from
 from ._round_losses import RoundLosses
 from ._round_weighting import SelectedExperts
 
 #: Smallest step of the running mean of the losses towards those of a round.
 SMALLEST_STEP = 0.01
-
-
-def new_bandit(algorithm: BanditAlgorithm | None) -> BanditAlgorithm:
-    """Return a bandit algorithm before its first round; None: the default."""
-    return LongTermMemoryBandit() if algorithm is None else clone(algorithm)
 
 
 @dataclass(frozen=True)

@@ -36,10 +36,10 @@ class ExpertMixture(MixtureAttributes, MultiOutputMixin, RegressorMixin, BaseEst
 
     Parameters
     ----------
-    algorithm : ExpertAlgorithm, optional
-        Any of :mod:`ltm_sklearn.experts`. None: an aggregator of three members, which follow one expert
-        (``LongTermMemory``), blend all (``MLPoly``) or take the plain mean, and an arbiter that weights their mixtures
-        by their losses. Without gradients: ``LongTermMemory``.
+    algorithm : ExpertAlgorithm or str, optional
+        Any of :mod:`ltm_sklearn.experts`, or its name in snake case, such as "fixed_share". None: an aggregator of
+        three members, which follow one expert (``LongTermMemory``), blend all (``MLPoly``) or take the plain mean, and
+        an arbiter that weights their mixtures by their losses. Without gradients: ``LongTermMemory``.
     loss : str, RegressionLoss or callable, default="squared_error"
         "squared_error", "absolute_error", "absolute_percentage_error", "pinball", "huber", "log_cosh", or one of
         :mod:`ltm_sklearn.losses` with parameters, such as ``Huber(0.5)``. A callable takes targets and forecasts, shape
@@ -126,7 +126,7 @@ class ExpertMixture(MixtureAttributes, MultiOutputMixin, RegressorMixin, BaseEst
 
     def __init__(
         self,
-        algorithm: ExpertAlgorithm | None = None,
+        algorithm: ExpertAlgorithm | str | None = None,
         loss: Any = "squared_error",
         *,
         gradient: bool = True,

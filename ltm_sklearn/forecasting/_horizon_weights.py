@@ -11,7 +11,7 @@ import numpy as np
 from .._param_checks import check_option, check_prior
 from .._typing import Floats
 from ..aggregation import Aggregator, ForecastRows
-from ..experts import ExpertAlgorithm
+from ..experts import ExpertAlgorithm, expert_algorithm
 from ..losses import LOSSES, OutputLosses
 from ._forecast_table import with_confidences
 from ._series_state import Rounds, SeriesState, may_fail, run_series
@@ -28,10 +28,7 @@ class PendingForecasts(NamedTuple):
 
 def check_algorithm_and_loss(algorithm: Any, loss: Any) -> None:
     """Raise a ValueError that names the argument, ``algorithm`` or ``loss``, that is none."""
-    if not (algorithm is None or isinstance(algorithm, ExpertAlgorithm)):
-        raise ValueError(f"algorithm={algorithm!r} is no expert algorithm of ltm_sklearn.experts")
-    if algorithm is not None:
-        algorithm._check_parameters()
+    expert_algorithm(algorithm)._check_parameters()
     if not callable(loss):
         check_option("loss", loss, tuple(LOSSES))
 
@@ -41,7 +38,7 @@ def losses_of(loss: Any) -> OutputLosses:
     return OutputLosses([LOSSES[loss] if isinstance(loss, str) else loss])
 
 
-def new_aggregator(algorithm: ExpertAlgorithm | None, losses: OutputLosses, n_experts: int) -> Aggregator:
+def new_aggregator(algorithm: ExpertAlgorithm | str | None, losses: OutputLosses, n_experts: int) -> Aggregator:
     """Return a fresh aggregator, which learns from linear losses if the loss has a gradient."""
     return Aggregator(algorithm, losses.have_gradient, check_prior(getattr(algorithm, "prior", None), n_experts))
 
@@ -51,12 +48,12 @@ class HorizonWeights:
 
     Parameters
     ----------
-    algorithm : ExpertAlgorithm or None
+    algorithm : ExpertAlgorithm, str or None
     loss : str, RegressionLoss or callable
     n_experts : int
     """
 
-    def __init__(self, algorithm: ExpertAlgorithm | None, loss: Any, n_experts: int) -> None:
+    def __init__(self, algorithm: ExpertAlgorithm | str | None, loss: Any, n_experts: int) -> None:
         self.algorithm, self.losses, self.n_experts = algorithm, losses_of(loss), n_experts
         self.states: dict[int, SeriesState] = {}  #: by step
         self.n_values = 0  #: values that are known

@@ -53,7 +53,7 @@ class Panel:
 
     def __init__(
         self,
-        algorithm: ExpertAlgorithm | None,
+        algorithm: ExpertAlgorithm | str | None,
         linear: bool,
         losses: OutputLosses,
         prior: Floats,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._param_checks import as_floats, check_count, check_flag, check_jobs, check_number, check_option
-from ..experts import ExpertAlgorithm
+from ..experts import expert_algorithm
 from ..losses import LOSSES
 from ..recording import check_record, check_verbose
 
@@ -19,11 +19,10 @@ MOST_ROWS = 2**40
 def check_mixture(mixture: Any) -> None:
     """Raise a ValueError that names a parameter of ExpertMixture outside its domain."""
     if mixture.algorithm is not None:
-        if not isinstance(mixture.algorithm, ExpertAlgorithm):
-            raise ValueError(f"algorithm={mixture.algorithm!r} must be an instance of a subclass of ExpertAlgorithm")
-        if mixture.prior is not None and getattr(mixture.algorithm, "prior", None) is not None:
+        algorithm = expert_algorithm(mixture.algorithm)
+        if mixture.prior is not None and getattr(algorithm, "prior", None) is not None:
             raise ValueError("prior is given twice: here, and to the algorithm")
-        mixture.algorithm._check_parameters()
+        algorithm._check_parameters()
     if isinstance(mixture.loss, type):
         raise ValueError(f"loss={mixture.loss.__name__} is a class: give an instance, {mixture.loss.__name__}()")
     if not callable(mixture.loss):

@@ -25,8 +25,9 @@ class LongTermMemoryEnsemble(BaseEstimator):
     ----------
     n_estimators : int
         The number of forecasters.
-    algorithm : ExpertAlgorithm, optional
-        Any of :mod:`ltm_sklearn.experts`. None: the default of :class:`~ltm_sklearn.ExpertMixture`.
+    algorithm : ExpertAlgorithm or str, optional
+        Any of :mod:`ltm_sklearn.experts`, or its name, such as "fixed_share". None: the default of
+        :class:`~ltm_sklearn.ExpertMixture`.
     loss : str, RegressionLoss or callable, default="squared_error"
         As of :class:`~ltm_sklearn.ExpertMixture`.
 
@@ -54,7 +55,7 @@ class LongTermMemoryEnsemble(BaseEstimator):
     """
 
     def __init__(
-        self, n_estimators: int, algorithm: ExpertAlgorithm | None = None, loss: Any = "squared_error"
+        self, n_estimators: int, algorithm: ExpertAlgorithm | str | None = None, loss: Any = "squared_error"
     ) -> None:
         self.n_estimators = n_estimators
         self.algorithm = algorithm

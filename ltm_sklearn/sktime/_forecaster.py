@@ -38,8 +38,9 @@ class LongTermMemoryForecaster(_HeterogenousEnsembleForecaster):
     ----------
     forecasters : list of (str, forecaster) or of forecasters
         The experts. Copies of them are fitted.
-    algorithm : ExpertAlgorithm, optional
-        Any of :mod:`ltm_sklearn.experts`. None: the default of :class:`~ltm_sklearn.ExpertMixture`.
+    algorithm : ExpertAlgorithm or str, optional
+        Any of :mod:`ltm_sklearn.experts`, or its name, such as "fixed_share". None: the default of
+        :class:`~ltm_sklearn.ExpertMixture`.
     loss : str, RegressionLoss or callable, default="squared_error"
         As of :class:`~ltm_sklearn.ExpertMixture`.
     n_jobs : int, optional
@@ -97,7 +98,7 @@ class LongTermMemoryForecaster(_HeterogenousEnsembleForecaster):
     def __init__(
         self,
         forecasters: Any,
-        algorithm: ExpertAlgorithm | None = None,
+        algorithm: ExpertAlgorithm | str | None = None,
         loss: Any = "squared_error",
         n_jobs: int | None = None,
     ) -> None:

@@ -5,7 +5,8 @@ import pickle
 import numpy as np
 import pytest
 from sklearn.frozen import FrozenEstimator
-from stream_experts import ReadsChance
+from support.named_models import named
+from support.stream_experts import ReadsChance
 
 from ltm_sklearn import LongTermMemoryClassifier
 from ltm_sklearn.aggregation._stack import FIRST_SQUARE, MOST_COEFFICIENTS, RATE, Stack
@@ -162,13 +163,13 @@ def test_stack_is_removed_when_too_many_classes_appear(memory):
 
     from ltm_sklearn.river import LongTermMemoryClassifier as RiverClassifier
 
-    model = RiverClassifier([naive_bayes.GaussianNB(), naive_bayes.GaussianNB()], memory=memory)
+    model = RiverClassifier(named([naive_bayes.GaussianNB(), naive_bayes.GaussianNB()]), memory=memory)
     n_classes = int(np.sqrt(MOST_COEFFICIENTS / 2)) + 3
     for at in range(5 * n_classes):
         assert ("stack" in [expert.kind for expert in getattr(model, "experts_", [])]) == (0 < at < n_classes - 2)
         model.learn_one({"a": at % n_classes + 0.1 * (at // n_classes % 2)}, at % n_classes)
     assert memory is None or "snapshot" in [expert.kind for expert in model.experts_]
-    assert model._row() is not None  # rounds of one row are compiled again
+    assert model._compiled_row() is not None  # rounds of one row are compiled again
     assert model.predict_one({"a": 3.0}) == 3
 
 

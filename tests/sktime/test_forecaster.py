@@ -15,7 +15,6 @@ pytest.importorskip("river")
 pytest.importorskip("sktime")
 
 from river import datasets, evaluate, linear_model, metrics, time_series  # noqa: E402
-from river_experts import rivers_checks  # noqa: E402
 from sklearn.linear_model import LinearRegression  # noqa: E402
 from sklearn.metrics import mean_squared_error  # noqa: E402
 from sktime.forecasting.compose import YfromX, make_reduction  # noqa: E402
@@ -29,6 +28,8 @@ from sktime.forecasting.trend import TrendForecaster  # noqa: E402
 from sktime.split import SlidingWindowSplitter  # noqa: E402
 from sktime.utils.estimator_checks import check_estimator  # noqa: E402
 from support.forecasters import RiverReads, SktimeReads, taking_turns  # noqa: E402
+from support.named_models import named  # noqa: E402
+from support.river_models import rivers_checks  # noqa: E402
 
 from ltm_sklearn import ExpertMixture  # noqa: E402
 from ltm_sklearn.aggregation._aggregator import ForecastRows  # noqa: E402
@@ -66,7 +67,7 @@ SMOOTHING = time_series.HoltWinters(alpha=0.8)
     rivers_checks(
         [
             ForRiver(**next(ForRiver._unit_test_params())),
-            ForRiver([SMOOTHING], algorithm=FixedShare(), loss="absolute_error", horizon=3),
+            ForRiver(named([SMOOTHING]), algorithm=FixedShare(), loss="absolute_error", horizon=3),
         ]
     ),
 )
@@ -86,7 +87,7 @@ def river_run(model, y, horizon=1):
 @pytest.mark.parametrize("parameters", [{}, {"algorithm": FixedShare(), "loss": "absolute_error"}])
 def test_each_step_learns_as_a_mixture_with_that_lag(parameters):
     y, tables = taking_turns(0, length=20, n_more=4)
-    model = ForRiver([RiverReads(table) for table in tables], horizon=4, **parameters)
+    model = ForRiver(named([RiverReads(table) for table in tables]), horizon=4, **parameters)
     for value in y[1:].tolist():
         model.learn_one(value)
     expected = [mixture_weights([table[: len(y)] for table in tables], y, step, **parameters) for step in (1, 2, 3, 4)]
@@ -95,7 +96,7 @@ def test_each_step_learns_as_a_mixture_with_that_lag(parameters):
 
 def test_it_learns_the_same_whether_or_not_it_is_asked():
     y, tables = taking_turns(1, length=10, n_more=5)
-    silent, asked = (ForRiver([RiverReads(table) for table in tables], horizon=3) for _ in range(2))
+    silent, asked = (ForRiver(named([RiverReads(table) for table in tables]), horizon=3) for _ in range(2))
     for value in y[1:].tolist():
         for horizon in (2, 5):
             asked.forecast(horizon)
@@ -105,7 +106,7 @@ def test_it_learns_the_same_whether_or_not_it_is_asked():
 
 
 def test_the_horizon_is_the_longest_that_was_asked_for():
-    model = ForRiver([RiverReads(FLAT), RiverReads([1.0] * 100)])
+    model = ForRiver(named([RiverReads(FLAT), RiverReads([1.0] * 100)]))
     model.learn_one(0.0)
     assert model.weights_.shape == (1, 2)
     model.forecast(3)
@@ -119,7 +120,7 @@ def test_the_horizon_is_the_longest_that_was_asked_for():
 
 def test_a_leader_that_returns_is_found_faster():
     y, tables = taking_turns(2)
-    model = ForRiver([RiverReads([None, *table[1:]]) for table in tables])
+    model = ForRiver(named([RiverReads([None, *table[1:]]) for table in tables]))
     losses = in_phases(river_run(model, y[1:].tolist()), y[1:])
     first, second = losses[1], losses[[3, 5]].mean()
     assert second < 0.7 * first
@@ -132,7 +133,7 @@ def test_in_rivers_evaluation_it_is_close_to_the_best():
         metric = evaluate.evaluate(datasets.AirlinePassengers(), model, metrics.MAE(), horizon=12)
         return np.mean([each.get() for each in metric.metrics])
 
-    model = ForRiver([HOLT_WINTERS, SMOOTHING])
+    model = ForRiver(named([HOLT_WINTERS, SMOOTHING]))
     best, worst, ours = error(HOLT_WINTERS.clone()), error(SMOOTHING.clone()), error(model)
     assert ours < 1.1 * best
     assert ours < worst
@@ -143,10 +144,10 @@ def test_in_rivers_evaluation_it_is_close_to_the_best():
 
 
 def test_clones_are_fresh_and_the_models_stay_as_they_are():
-    model = ForRiver([HOLT_WINTERS.clone(), SMOOTHING.clone()], horizon=2)
+    model = ForRiver(named([HOLT_WINTERS.clone(), SMOOTHING.clone()]), horizon=2)
     for _, y in datasets.AirlinePassengers():
         model.learn_one(y)
-    assert not model.models[0]._initialized
+    assert not model[0]._initialized
     fresh = model.clone()
     np.testing.assert_array_equal(fresh.weights_, [[0.5, 0.5]])
     assert fresh.forecast(2) == [0.0, 0.0]
@@ -159,7 +160,7 @@ def test_clones_are_fresh_and_the_models_stay_as_they_are():
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))])
 def test_a_copy_goes_on_as_the_original(copied):
     values = [y for _, y in datasets.AirlinePassengers()]
-    model = ForRiver([HOLT_WINTERS.clone(), SMOOTHING.clone()], horizon=3)
+    model = ForRiver(named([HOLT_WINTERS.clone(), SMOOTHING.clone()]), horizon=3)
     river_run(model, values[:50], horizon=2)
     other = copied(model)
     assert river_run(other, values[50:]) == river_run(model, values[50:])
@@ -170,11 +171,11 @@ def test_models_that_were_trained_before_go_on():
     trained = SMOOTHING.clone()
     for _ in range(5):
         trained.learn_one(7.0)
-    np.testing.assert_allclose(ForRiver([trained]).forecast(2), 7.0)
+    np.testing.assert_allclose(ForRiver(named([trained])).forecast(2), 7.0)
 
 
 def test_features_reach_the_experts():
-    model = ForRiver([time_series.SNARIMAX(p=0, d=0, q=0, regressor=linear_model.LinearRegression()), SMOOTHING])
+    model = ForRiver(named([time_series.SNARIMAX(p=0, d=0, q=0, regressor=linear_model.LinearRegression()), SMOOTHING]))
     for at in range(300):
         x = {"x": float(at % 5)}
         model.learn_one(10.0 * (at % 5), x)
@@ -183,13 +184,13 @@ def test_features_reach_the_experts():
     assert far - near > 20.0
     model.learn_one(0.0, {"x": 0.0})
     assert model.weights_.shape == (2, 2)  # what was asked for is learned
-    with pytest.raises(ValueError, match="features xs of 1 steps, and horizon=2"):
+    with pytest.raises(ValueError, match="xs has features of 1 steps, but horizon=2"):
         model.forecast(2, xs=[{"x": 1.0}])
 
 
 def test_an_expert_that_fails_sleeps_with_one_warning():
     failing = [0.0] * 10 + [None] + [0.0] * 10 + [float("nan")] * 5 + [0.0] * 100
-    model = ForRiver([RiverReads(failing), RiverReads([1.0] * 200)])
+    model = ForRiver(named([RiverReads(failing), RiverReads([1.0] * 200)]))
     with pytest.warns(ExpertWarning) as caught:
         said = river_run(model, [0.0] * 60)
     assert [str(warning.message) for warning in caught] == [
@@ -206,14 +207,14 @@ def test_an_expert_that_cannot_learn_does_not_stop_the_others():
         def learn_one(self, y, x=None):
             raise TypeError("never")
 
-    model = ForRiver([Stubborn(FLAT), SMOOTHING])
+    model = ForRiver(named([Stubborn(FLAT), SMOOTHING]))
     with pytest.warns(ExpertWarning, match="'Stubborn' could not learn and slept: TypeError: never"):
         river_run(model, [1.0, 2.0, 3.0])
     assert model.forecast(1)[0] > 0.0
 
 
 def test_before_an_expert_has_begun_there_is_no_warning_and_the_last_value_is_the_guess():
-    model = ForRiver([HOLT_WINTERS])
+    model = ForRiver(named([HOLT_WINTERS]))
     assert model.forecast(2) == [0.0, 0.0]
     model.learn_one(5.0)
     assert model.forecast(2) == [5.0, 5.0]
@@ -222,14 +223,15 @@ def test_before_an_expert_has_begun_there_is_no_warning_and_the_last_value_is_th
 def test_an_expert_that_never_begins_is_told_of_in_the_end():
     with pytest.warns(ExpertWarning, match="IndexError"):
         river_run(
-            ForRiver([time_series.HoltWinters(0.1, 0.1, 0.1, seasonality=200), RiverReads([0.0] * 200)]), [1.0] * 60
+            ForRiver(named([time_series.HoltWinters(0.1, 0.1, 0.1, seasonality=200), RiverReads([0.0] * 200)])),
+            [1.0] * 60,
         )
 
 
 @pytest.mark.parametrize("values", [[3.0] * 50, [0.0] * 50, [1e200, -1e200] * 20])
 def test_one_expert_and_series_without_news(values):
     for models in ([SMOOTHING], [SMOOTHING, SMOOTHING]):
-        model = ForRiver(models, horizon=5)
+        model = ForRiver(named(models), horizon=5)
         alone = SMOOTHING.clone()
         for value in values:
             model.learn_one(value)
@@ -239,7 +241,7 @@ def test_one_expert_and_series_without_news(values):
 
 
 def test_a_horizon_longer_than_the_series():
-    model = ForRiver([SMOOTHING, RiverReads([2.0] * 1000)], horizon=500)
+    model = ForRiver(named([SMOOTHING, RiverReads([2.0] * 1000)]), horizon=500)
     for value in (1.0, 1.0, 1.0):
         model.learn_one(value)
     said = model.forecast(600)
@@ -251,8 +253,9 @@ def test_a_horizon_longer_than_the_series():
     ("parameters", "message"),
     [
         ({"models": []}, "At least 1"),
-        ({"models": [linear_model.LinearRegression()]}, r"model 0 \(LinearRegression\) is no forecaster of River"),
-        ({"algorithm": "hedge"}, "algorithm='hedge' is no expert algorithm"),
+        ({"models": [SMOOTHING]}, r"must have names: write models=\[\(\"HoltWinters\", HoltWinters\(...\)\)\]"),
+        ({"models": {"line": linear_model.LinearRegression()}}, r"model 'line' \(LinearRegression\) is no forecaster"),
+        ({"algorithm": "hedges"}, "algorithm='hedges' .* The names are ada_normal_hedge,"),
         ({"algorithm": FixedShare(switching=2.0)}, "switching"),
         ({"loss": "sqared"}, "loss='sqared'"),
         ({"horizon": 0}, "horizon=0"),
@@ -260,11 +263,11 @@ def test_a_horizon_longer_than_the_series():
 )
 def test_wrong_parameters_for_river(parameters, message):
     with pytest.raises(ValueError, match=message):
-        ForRiver(**{"models": [SMOOTHING], **parameters})
+        ForRiver(**{"models": {"smooth": SMOOTHING}, **parameters})
 
 
 def test_wrong_values_for_river_change_nothing():
-    model = ForRiver([SMOOTHING, RiverReads(FLAT)], loss="absolute_percentage_error", horizon=2)
+    model = ForRiver(named([SMOOTHING, RiverReads(FLAT)]), loss="absolute_percentage_error", horizon=2)
     for value in (1.0, 2.0, 3.0):
         model.learn_one(value)
     before = pickle.dumps(model)
@@ -282,7 +285,7 @@ def test_a_loss_of_ones_own_that_fails_changes_nothing():
             raise RuntimeError("ten")
         return np.abs(y - forecasts)
 
-    model = ForRiver([RiverReads(FLAT), RiverReads([1.0] * 100)], loss=fails_at_ten, horizon=2)
+    model = ForRiver(named([RiverReads(FLAT), RiverReads([1.0] * 100)]), loss=fails_at_ten, horizon=2)
     for value in (0.0, 0.2, 0.0):
         model.learn_one(value)
     weights = model.weights_
@@ -564,7 +567,7 @@ def test_one_forecaster_ties_and_constant_series(level):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"algorithm": "hedge"}, "algorithm='hedge' is no expert algorithm"),
+        ({"algorithm": "hedges"}, "algorithm='hedges' .* The names are ada_normal_hedge,"),
         ({"loss": "sqared"}, "loss='sqared'"),
         ({"forecasters": []}, "forecasters is empty"),
     ],

@@ -162,7 +162,7 @@ def row(data: atheris.FuzzedDataProvider) -> None:
     rows = table(data, 3, -10.0, 10.0)
 
     def run() -> Any:
-        model = RiverRegressor([linear_model.LinearRegression(), linear_model.PARegressor()], seed=0)
+        model = RiverRegressor({"line": linear_model.LinearRegression(), "passive": linear_model.PARegressor()}, seed=0)
         said = []
         for a, b, y in rows.tolist():
             said.append(model.predict_one({"a": a, "b": b}))
@@ -244,7 +244,7 @@ def good_files() -> list[bytes]:
     """Of an algorithm, a mixture, an ensemble of River's models, and one with a model that skops writes."""
     rng = np.random.default_rng(0)
     forecasts = rng.normal(size=(40, 3))
-    river = RiverRegressor([linear_model.LinearRegression(), linear_model.PARegressor()], seed=0)
+    river = RiverRegressor({"line": linear_model.LinearRegression(), "passive": linear_model.PARegressor()}, seed=0)
     for a, b, y in forecasts.tolist():
         river.learn_one({"a": a, "b": b}, y)
     bayes = LongTermMemoryClassifier([("a", GaussianNB())]).fit(forecasts, forecasts[:, 0] > 0.0)
