@@ -40,6 +40,14 @@ def test_ties_one_expert_and_nan_are_accepted():
     assert algorithm.weights[0] > 0.5
 
 
+@pytest.mark.parametrize("missing", [np.nan, np.inf])
+def test_forecaster_without_a_forecast_keeps_its_weight(missing):
+    algorithm = LongTermMemoryEnsemble(2)
+    for _ in range(5):
+        algorithm.update([[missing], [7.0]], [5.0])
+    np.testing.assert_allclose(algorithm.weights, 0.5)
+
+
 def test_clone_of_the_online_ensemble_is_fresh():
     y = pd.Series(np.zeros(10))
     experts = [("a", SktimeReads(FLAT)), ("b", SktimeReads([1.0] * 100))]
