@@ -18,7 +18,7 @@ MOST_ROWS = 2**40
 
 def check_algorithm_and_loss(algorithm: Any, loss: Any) -> None:
     """Raise a ValueError that names the argument, ``algorithm`` or ``loss``, that is none."""
-    expert_algorithm(algorithm)._check_parameters()
+    expert_algorithm(algorithm).check_parameters()
     if isinstance(loss, type):
         raise ValueError(f"loss={loss.__name__} is a class: give an instance, {loss.__name__}()")
     if not callable(loss):
