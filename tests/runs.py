@@ -3,13 +3,13 @@
 from functools import partial
 
 import numpy as np
-from forecasts import returning
 from pools import ALGORITHMS, drifting_losses
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from support.bandit_algorithms import BANDITS
+from support.forecasts import returning
 
 from ltm_sklearn import ExpertMixture, LongTermMemoryClassifier, LongTermMemoryRegressor, Snapshots
 from ltm_sklearn.bandits import Exp3IX

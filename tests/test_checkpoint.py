@@ -19,6 +19,7 @@ from river import compose, linear_model, naive_bayes, tree
 from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import FunctionTransformer
+from support.named_models import named
 
 from ltm_sklearn import ExpertMixture, LongTermMemoryClassifier, Snapshots, river
 from ltm_sklearn.bandits import LongTermMemoryBandit
@@ -104,7 +105,7 @@ LOOPS = {
     ),
     "scikit-learn's": (GaussianNB, learn_ensemble),
     "River's ensemble": (
-        lambda: river.LongTermMemoryClassifier([naive_bayes.GaussianNB(), linear_model.LogisticRegression()]),
+        lambda: river.LongTermMemoryClassifier(named([naive_bayes.GaussianNB(), linear_model.LogisticRegression()])),
         learn_river,
     ),
     "River's": (lambda: tree.HoeffdingTreeClassifier(grace_period=20), learn_river),
@@ -567,7 +568,7 @@ def pool():
         "ours": LongTermMemoryClassifier(experts, memory=Snapshots(every=50), random_state=0, record=20),
         "few": LongTermMemoryClassifier(experts, feedback="bandit", random_state=0),
         "bayes": GaussianNB(var_smoothing=1e-3),
-        "River": river.LongTermMemoryClassifier([naive_bayes.GaussianNB(), tree.HoeffdingTreeClassifier()]),
+        "River": river.LongTermMemoryClassifier(named([naive_bayes.GaussianNB(), tree.HoeffdingTreeClassifier()])),
         "tree": tree.HoeffdingTreeClassifier(grace_period=20),
     }
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import SGDRegressor
 from sklearn.naive_bayes import GaussianNB
-from stream_experts import Says
+from support.stream_experts import Says
 
 from ltm_sklearn import ExpertMixture, LongTermMemoryClassifier, LongTermMemoryRegressor
 from ltm_sklearn.bandits import Exp3, LowerBoundAdversary, SlidingWindowUCB
@@ -25,6 +25,7 @@ pl = pytest.importorskip("polars")
 pytest.importorskip("sktime")
 
 from river import linear_model, naive_bayes  # noqa: E402
+from support.named_models import named  # noqa: E402
 
 from ltm_sklearn import river  # noqa: E402
 from ltm_sklearn.sktime import LongTermMemoryEnsemble  # noqa: E402
@@ -119,8 +120,8 @@ def test_tables_with_whole_numbers_beyond_all_floats_are_named(call):
 
 
 def river_models():
-    yield river.LongTermMemoryRegressor([linear_model.LinearRegression()]), 1.0
-    yield river.LongTermMemoryClassifier([naive_bayes.GaussianNB()]), True
+    yield river.LongTermMemoryRegressor(named([linear_model.LinearRegression()])), 1.0
+    yield river.LongTermMemoryClassifier(named([naive_bayes.GaussianNB()])), True
     yield river.FromSklearnRegressor(SGDRegressor(), batch_size=2), 1.0
     yield river.FromSklearnClassifier(GaussianNB(), [False, True], batch_size=2), True
 
@@ -147,7 +148,7 @@ def test_rows_for_an_estimator_that_are_none_are_named(adapter, row):
 
 @pytest.mark.parametrize("label", [([1],), [1], Decimal("sNaN")], ids=str)
 def test_labels_that_are_not_hashable_are_named(label):
-    model = river.LongTermMemoryClassifier([naive_bayes.GaussianNB()])
+    model = river.LongTermMemoryClassifier(named([naive_bayes.GaussianNB()]))
     for _ in range(3):
         with pytest.raises(ValueError, match=r"the label is .*, which is not hashable"):
             model.learn_one(ROW, label)

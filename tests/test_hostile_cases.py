@@ -12,13 +12,13 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.linear_model import LinearRegression, SGDRegressor
 from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import StandardScaler
-from stream_experts import Says
+from support.stream_experts import Says
 
 from ltm_sklearn import ExpertMixture, LongTermMemoryClassifier, LongTermMemoryRegressor
 from ltm_sklearn.bandits import Exp3
 from ltm_sklearn.ensemble import ExpertWarning, IncrementalPipeline, SlidingWindow
 from ltm_sklearn.experts import Squint
-from ltm_sklearn.forecasting import _series_state as _cells
+from ltm_sklearn.forecasting import _series_state
 from ltm_sklearn.losses._classification import CLASS_LOSSES
 from ltm_sklearn.streams import Led, RandomTree, led
 
@@ -182,7 +182,7 @@ def test_mixtures_of_the_largest_floats_are_finite(n_experts, number):
 @pytest.mark.parametrize("n_experts", [6, 7, 49])
 def test_tables_of_the_largest_floats_are_mixed_to_such(n_experts, lazy, is_compiled, monkeypatch):
     if not is_compiled:
-        monkeypatch.setattr(_cells, "kernel", None)
+        monkeypatch.setattr(_series_state, "kernel", None)
     table = np.full((10, n_experts), BIG)
     if lazy:
         table[::2, 1:3] = np.nan

@@ -225,7 +225,7 @@ class PanelMixture:
         if name is None:
             raise ValueError(f"series={series!r} is neither text nor a whole number")
         mixture = task.load(bucket_of(name, self.n_buckets))
-        if name not in mixture._known.series:
+        if name not in mixture._labels.series:
             raise ValueError(f"the panel has no series {series!r}")
         return mixture
 

@@ -62,7 +62,7 @@ class PanelTask:
             return BucketReport(bucket, 0, 0, str(error), True)
         except Exception:
             return BucketReport(bucket, 0, 0, f"bucket {bucket}: {traceback.format_exc()}", False)
-        return BucketReport(bucket, len(mixture._known.series), mixture.n_samples_seen_, "", False)
+        return BucketReport(bucket, len(mixture._labels.series), mixture.n_samples_seen_, "", False)
 
     def _learn(self, mixture: ExpertMixture, rows: Any) -> None:
         time = self.mixture.time
@@ -85,7 +85,7 @@ class PanelTask:
         try:
             path = self._state.bucket_path(given, bucket)
             if path is None:
-                mixture = clone(self.mixture)._begin(given.experts[: given.n_first])
+                mixture = clone(self.mixture)._begin_panel(given.experts[: given.n_first])
             else:
                 mixture = load(path, trusted=needs_pickle(self.mixture))
                 mixture.n_jobs = self.mixture.n_jobs
@@ -94,7 +94,7 @@ class PanelTask:
                 f"generation {given.number} in {self.folder} is gone ({error}). Unless its files were deleted by hand, "
                 "compute predictions before the next partial_fit, or keep more generations (keep=)"
             ) from error
-        mixture._admit(given.experts[len(mixture.experts_) :])
+        mixture._add_to_panel(given.experts[len(mixture.experts_) :])
         return mixture
 
     def _with_plain_names(self, bucket: int, rows: Any) -> Any:
@@ -118,7 +118,7 @@ class PanelTask:
 
     def _check_name_types(self, mixture: ExpertMixture, rows: Any) -> None:
         """Raise an error for a number that was text before, or text that was a number: it would be a new series."""
-        known = mixture._known.series
+        known = mixture._labels.series
         for name in rows[self.mixture.series].drop_duplicates().tolist() if self.of_one_type else []:
             other = _of_other_type(name)
             if name not in known and other in known:
@@ -140,8 +140,8 @@ class PanelTask:
 
     def _serialized(self, mixture: ExpertMixture) -> bytes:
         """Return the bytes of a bucket's file; refuse what could not be loaded again, which would lose the bucket."""
-        self._check_labels("group", mixture._known.groups)
-        self._check_labels("block", mixture._known.last_block.values())
+        self._check_labels("group", mixture._labels.groups)
+        self._check_labels("block", mixture._labels.last_block.values())
         try:
             return dumps(mixture, allow_pickle=needs_pickle(self.mixture))
         except ValueError as error:

@@ -13,7 +13,7 @@ from sklearn.utils.metaestimators import available_if
 
 from .._typing import Floats
 from ..engine import CallFailure, ExpertWarning, attempt
-from ..ensemble import SklearnModels, SlidingWindow, takes_nan
+from ..ensemble import SklearnModelsAdapter, SlidingWindow, takes_nan
 from ._remote_model import RemoteModel
 from ._worker_messages import dumps, loads
 
@@ -78,7 +78,7 @@ class OnWorker(MetaEstimatorMixin, BaseEstimator):
     def remote(self) -> RemoteModel:
         """The model as the driver sees it."""
         if self.__dict__.get("_remote") is None:
-            self._remote = RemoteModel(SklearnModels({"": self.estimator}, None, {}).fresh(""))
+            self._remote = RemoteModel(SklearnModelsAdapter({"": self.estimator}, None, {}).fresh(""))
         assert self._remote is not None
         return self._remote
 

@@ -7,7 +7,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..ensemble import SklearnModels
+from ..ensemble import SklearnModelsAdapter
 
 
 class WorkerTask(NamedTuple):
@@ -53,7 +53,7 @@ class PickledArguments:
         """Pickle an argument, unless it was pickled before, and return its digest."""
         if id(value) not in self._digests:
             # workers do not need the other experts
-            data = dumps(replace(value, estimators={}) if isinstance(value, SklearnModels) else value)
+            data = dumps(replace(value, estimators={}) if isinstance(value, SklearnModelsAdapter) else value)
             digest = blake2b(data, digest_size=16).digest()
             self._digests[id(value)], self._data[digest] = digest, data
             self._values.append(value)

@@ -210,7 +210,7 @@ def test_series_names_of_subclasses_equal_plain_names(name, tmp_path):
     panel_in(tmp_path, n_buckets=2).partial_fit(named(first))
     panel = panel_in(tmp_path, n_buckets=2).partial_fit(second)
     assert_same_numbers(panel, panel.predict(named(last)), in_memory({}, first, second), last)
-    assert {type(each) for each in panel.mixture_of(name)._known.series} <= {str, int}
+    assert {type(each) for each in panel.mixture_of(name)._labels.series} <= {str, int}
     assert panel.n_series_ == 4
 
 

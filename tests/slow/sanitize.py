@@ -25,11 +25,11 @@ TESTS = {
     "test_kernel.py": "compiled or saved or awake",
     "bandits/test_base.py": "compiled",
     "bandits/test_sparse.py": "compiled",
-    "test_council.py": "compiled",
+    "forecasting/test_series_state.py": "compiled",
     "evaluation/test_oracles.py": "compiled",
     "test_one_row.py": "",
-    "test_stack.py": "compiled",
-    "test_weighting.py": "compiled",
+    "aggregation/test_stack.py": "compiled",
+    "aggregation/test_round_weighting.py": "compiled",
     "test_hostile_input.py": "experts or bandits or river or Mixture or oracles",
 }
 

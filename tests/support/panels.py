@@ -1,4 +1,4 @@
-"""A panel of series with forecasts, and what one mixture in memory makes of it."""
+"""Panels of series with forecasts, and one mixture that learns them in memory."""
 
 import numpy as np
 import pandas as pd
@@ -7,12 +7,12 @@ from ltm_sklearn import ExpertMixture
 
 
 def own_loss(targets, forecasts):
-    """One that is written in Python, outside of the package."""
+    """A custom loss, outside of the package."""
     return np.abs(targets - forecasts) ** 1.5
 
 
 def panel_frame(n_series=9, n_times=6, n_experts=4, seed=0):
-    """Rows in the order of time; experts differ by series, some sleep now and then, and some series have no gaps."""
+    """Return rows in the order of time; experts differ by series, and some sleep now and then."""
     rng = np.random.default_rng(seed)
     targets = rng.normal(size=(n_times, n_series)).cumsum(axis=0)
     scales = rng.uniform(0.1, 3.0, size=(n_series, n_experts))
@@ -26,7 +26,7 @@ def panel_frame(n_series=9, n_times=6, n_experts=4, seed=0):
 
 
 def in_three(rows):
-    """Two calls that learn, and rows to predict; between the calls an expert leaves and another comes."""
+    """Rows of two calls that learn, and rows to predict; between the calls an expert leaves and another joins."""
     days = np.sort(rows["day"].unique())
     cuts = days[len(days) // 2], days[-2]
     first, second = rows[rows["day"] < cuts[0]], rows[(rows["day"] >= cuts[0]) & (rows["day"] < cuts[1])]
@@ -35,22 +35,24 @@ def in_three(rows):
 
 
 def in_memory(parameters, *calls):
-    """One mixture of all series."""
+    """Return one mixture that has learned all series."""
     mixture = ExpertMixture(series="shop", time="day", **parameters)
     for rows in calls:
         mixture.partial_fit(rows.drop(columns="y"), rows["y"])
     return mixture
 
 
-def assert_same_numbers(panel, said, mixture, rows):
-    """What a panel says of rows, and its weights, are those of the mixture, to the last bit."""
+def assert_same_numbers(panel, predictions, mixture, rows):
+    """Assert that predictions and weights of a panel are those of the mixture, to the last bit."""
     expected = rows[["shop", "day", "y"]].reset_index(drop=True)
     expected["mixture"] = mixture.predict(rows.drop(columns="y"))
     by = ["shop", "day"]
-    said = said.assign(shop=said["shop"].astype(object), day=said["day"].astype("datetime64[us]"))
+    predictions = predictions.assign(
+        shop=predictions["shop"].astype(object), day=predictions["day"].astype("datetime64[us]")
+    )
     expected = expected.assign(shop=expected["shop"].astype(object)).sort_values(by, ignore_index=True)
-    said = said.sort_values(by, ignore_index=True)
-    pd.testing.assert_frame_equal(said, expected, check_exact=True, check_dtype=False)  # dask has its own dtypes
+    predictions = predictions.sort_values(by, ignore_index=True)
+    pd.testing.assert_frame_equal(predictions, expected, check_exact=True, check_dtype=False)  # dask has its own dtypes
     weights = panel.weights().set_index("shop")
     assert list(weights.columns) == mixture.experts_ == panel.experts_
     assert len(weights) == len(mixture.cells_) == panel.n_series_
