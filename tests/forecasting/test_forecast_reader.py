@@ -142,7 +142,7 @@ def test_history_needs_every_expert_and_more_rows_than_lag():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"algorithm": "BOA"}, "algorithm='BOA' must be an instance"),
+        ({"algorithm": "BOA"}, "algorithm='BOA' is neither an instance"),
         ({"algorithm": BOA(prior=[1, 1, 1, 1]), "prior": [1, 1, 1, 1]}, "prior is given twice"),
         ({"algorithm": Hedge(rate=-1.0)}, "rate"),
         (
