@@ -84,6 +84,8 @@ def test_blocks_of_a_column_have_any_length():
         )
     np.testing.assert_allclose(issued(by_column), predictions, rtol=1e-9)
     assert by_column.n_rounds_ == 7
+    days = frame(X, day=np.arange(100) // 5)
+    np.testing.assert_array_equal(issued(fitted(days, y, block="day", lag=7)), issued(fitted(X, y, block=5, lag=7)))
 
 
 def test_rows_of_a_block_must_come_in_one_call():

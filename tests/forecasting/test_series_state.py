@@ -158,6 +158,7 @@ def test_added_expert_has_no_weight_in_earlier_versions(lags):
         np.testing.assert_array_equal(wider[:, :-1], old)
         assert not wider[:, -1].any()
     assert state.current_weights().member_weights[:, -1].any()
+    assert state.loss_sums[1].tolist() == [60.0] * 4 + [0.0] + [60.0] * 2  # the experts, the mixture, the plain mean
     np.testing.assert_allclose(state.current_weights().member_weights.sum(axis=1), 1.0)
     wide = np.column_stack([X, y])
     getattr(state, run)(rounds_of(wide, y, lag=5 * lags, before=60), known, np.empty(60), None)
