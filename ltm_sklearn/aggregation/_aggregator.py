@@ -77,7 +77,7 @@ class ForecastMember(Member):
 
     def issued_view(self) -> Floats:
         """Return the state, besides the weights, that a round must keep if it is learned after later rounds."""
-        return self.algorithm._issued_view(self.algorithm.state_)
+        return self.algorithm.issued_view()
 
     def update(self, losses: Floats, participation: Floats, late: tuple[Floats, Floats] | None) -> None:
         """Learn a round with these losses, NaN where asleep, and the share of it in which each expert was awake.
@@ -89,7 +89,7 @@ class ForecastMember(Member):
         if late is None:
             self.algorithm.update(rescaled, awake)
         else:
-            self.algorithm._update_late(rescaled, awake, *late)
+            self.algorithm.update_late(rescaled, awake, *late)
 
 
 class Aggregator(Members):
@@ -179,10 +179,7 @@ class Aggregator(Members):
 
     def widened_views(self, views: list[Floats]) -> list[Floats]:
         """Return such views with room for an expert that is about to be added."""
-        wider = [
-            member.algorithm._widened_view(view, member.algorithm.n_experts_)
-            for member, view in zip(self.members, views, strict=False)
-        ]
+        wider = [member.algorithm.widened_view(view) for member, view in zip(self.members, views, strict=False)]
         return [*wider, *views[len(self.members) :]]
 
     def add_expert(self, prior: float | None = None) -> None:

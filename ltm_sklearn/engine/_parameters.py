@@ -41,7 +41,7 @@ def check_shared_parameters(ensemble: Any) -> None:
 def _check_bandit(ensemble: Any) -> None:
     with _naming_feedback("bandit"):
         algorithm = bandit_algorithm(ensemble.algorithm)
-    algorithm._check_parameters()
+    algorithm.check_parameters()
     low, high = algorithm.known_loss_range()
     if low > 0.0 or high < 1.0:
         raise ValueError(

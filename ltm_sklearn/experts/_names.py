@@ -7,17 +7,21 @@ from typing import Any, TypeVar
 
 from sklearn.base import clone
 
-from ._ada_normal_hedge import AdaNormalHedge, AdaNormalHedgeTV
+from ._ada_normal_hedge import AdaNormalHedge
+from ._ada_normal_hedge_tv import AdaNormalHedgeTV
 from ._adapt_ml_prod import AdaptMLProd
 from ._base import ExpertAlgorithm
+from ._best_of_both_worlds import BestOfBothWorlds
 from ._boa import BOA
 from ._confidence_rated import ConfidenceRated
-from ._exponential import Hedge, Prod
+from ._fixed_share import FixedShare
+from ._hedge import Hedge
 from ._long_term_memory import LongTermMemory
 from ._mixing_past_posteriors import MixingPastPosteriors
 from ._ml_poly import MLPoly
-from ._reductions import BestOfBothWorlds, SimpleReduction
-from ._sharing import FixedShare, ShareTheta
+from ._prod import Prod
+from ._share_theta import ShareTheta
+from ._simple_reduction import SimpleReduction
 from ._squint import Squint
 
 Algorithm = TypeVar("Algorithm")

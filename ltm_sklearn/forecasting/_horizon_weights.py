@@ -28,7 +28,7 @@ class PendingForecasts(NamedTuple):
 
 def check_algorithm_and_loss(algorithm: Any, loss: Any) -> None:
     """Raise a ValueError that names the argument, ``algorithm`` or ``loss``, that is none."""
-    expert_algorithm(algorithm)._check_parameters()
+    expert_algorithm(algorithm).check_parameters()
     if not callable(loss):
         check_option("loss", loss, tuple(LOSSES))
 

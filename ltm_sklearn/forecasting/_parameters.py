@@ -22,7 +22,7 @@ def check_mixture(mixture: Any) -> None:
         algorithm = expert_algorithm(mixture.algorithm)
         if mixture.prior is not None and getattr(algorithm, "prior", None) is not None:
             raise ValueError("prior is given twice: here, and to the algorithm")
-        algorithm._check_parameters()
+        algorithm.check_parameters()
     if isinstance(mixture.loss, type):
         raise ValueError(f"loss={mixture.loss.__name__} is a class: give an instance, {mixture.loss.__name__}()")
     if not callable(mixture.loss):

@@ -175,7 +175,7 @@ class SeriesState:
         gaps[: len(learners)] = [learner.range.widest_gap for learner in learners]
         poly = arbiter = None
         if aggregator.arbiter is not None:
-            arbiter = aggregator.arbiter.algorithm._compiled_rounds()
+            arbiter = aggregator.arbiter.algorithm.compiled_rounds()
             poly = dict(aggregator.members[1].algorithm.state_)
             for name in ("regret", "inverse_rate"):
                 poly[name] = np.array(poly[name])  # the kernel changes them in place
@@ -185,7 +185,7 @@ class SeriesState:
         n_versions = max(n_old, min(longest_lag + 2, n_old + n_rounds))
         in_force_from, versions = np.empty(n_versions, dtype=np.int64), np.empty((n_versions, width))
         n_kept = kernel.run(
-            aggregator.members[0].algorithm._compiled_rounds(),
+            aggregator.members[0].algorithm.compiled_rounds(),
             aggregator.members[0].linear,
             poly,
             arbiter,

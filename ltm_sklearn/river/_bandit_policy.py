@@ -58,7 +58,7 @@ class BanditPolicy(WeightedArmsPolicy):
         self._bandit = bandit_algorithm(algorithm)
         if seed is not None:
             self._bandit.set_params(random_state=seed)
-        self._bandit._check_parameters()
+        self._bandit.check_parameters()
         low, high = self._bandit.known_loss_range()
         if low > ROUNDING - 1.0 or high < -ROUNDING:
             raise ValueError(
@@ -72,7 +72,7 @@ class BanditPolicy(WeightedArmsPolicy):
         return self._arms[drawn], float(self._bandit.drawn_.chances[0])
 
     def _add_arm(self) -> None:
-        if self._bandit._has_started():
+        if hasattr(self._bandit, "n_arms_"):
             self._bandit.add_arm()
 
     def _learn(self, arm: Any, drawn: float, gain: float) -> None:

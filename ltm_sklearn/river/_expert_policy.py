@@ -85,7 +85,7 @@ class ExpertPolicy(WeightedArmsPolicy):
         return arms[at], _Pull(probabilities[at], frozenset(arms))
 
     def _add_arm(self) -> None:
-        if self._weighting._has_started():
+        if hasattr(self._weighting, "n_experts_"):
             self._weighting.add_expert()
 
     def _learn(self, arm: Any, drawn: _Pull, gain: float) -> None:

@@ -105,7 +105,7 @@ def test_weights_are_restricted_to_awake_experts():
 def test_widened_view_gives_an_added_expert_no_weight():
     algorithm = LongTermMemory()
     algorithm.run(np.random.default_rng(0).random((20, 3)))
-    view = algorithm._issued_view(algorithm.state_)
-    wider = algorithm._widened_view(view, 3).reshape(-1, 4)
+    view = algorithm.issued_view()
+    wider = algorithm.widened_view(view).reshape(-1, 4)
     np.testing.assert_array_equal(wider[:, :3], view.reshape(-1, 3))
     assert not wider[:, 3].any()
