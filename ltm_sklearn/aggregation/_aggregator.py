@@ -50,6 +50,12 @@ class AggregatorWeights(NamedTuple):
         """Combine forecasts (n_rows, n_experts) into a prediction for each row, (n_rows,)."""
         return self.combine(self.mixtures(forecasts, awake))
 
+    def issue(self, forecasts: Floats, awake: Floats | None) -> tuple[Floats, Floats]:
+        """Combine forecasts (n_rows, n_experts); return the predictions and the weights of the experts in each row."""
+        by_row = self.member_weights_by_row(awake, len(forecasts))
+        predictions = self.combine(clip_to_floats(np.einsum("nve,ne->nv", by_row, forecasts)))
+        return predictions, np.einsum("v,nve->ne", self.arbiter_weights, by_row)
+
 
 class ForecastRows(NamedTuple):
     """Rows of forecasts with their targets."""
@@ -62,10 +68,12 @@ class ForecastRows(NamedTuple):
 
     def take(self, rows: Any) -> ForecastRows:
         """Return some of the rows."""
-        forecasts, targets, *optional = self
-        return ForecastRows(
-            forecasts[rows], targets[rows], *[None if each is None else each[rows] for each in optional]
-        )
+
+        def some(values: Any) -> Any:
+            return None if values is None else values[rows]
+
+        forecasts, targets, awake, row_weights, outputs = self
+        return ForecastRows(forecasts[rows], targets[rows], some(awake), some(row_weights), some(outputs))
 
 
 class ForecastMember(Member):

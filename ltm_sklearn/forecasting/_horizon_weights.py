@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._param_checks import check_option, check_prior
+from .._param_checks import check_prior
 from .._typing import Floats
 from ..aggregation import Aggregator, ForecastRows
-from ..experts import ExpertAlgorithm, expert_algorithm
+from ..experts import ExpertAlgorithm
 from ..losses import LOSSES, OutputLosses
 from ._forecast_table import with_confidences
 from ._series_state import Rounds, SeriesState, may_fail, run_series
@@ -24,13 +24,6 @@ class PendingForecasts(NamedTuple):
     step: int  #: how far ahead they are
     issue: int  #: how many values were known when they were issued
     forecasts: Floats  #: (n_experts,); NaN where an expert sleeps
-
-
-def check_algorithm_and_loss(algorithm: Any, loss: Any) -> None:
-    """Raise a ValueError that names the argument, ``algorithm`` or ``loss``, that is none."""
-    expert_algorithm(algorithm).check_parameters()
-    if not callable(loss):
-        check_option("loss", loss, tuple(LOSSES))
 
 
 def losses_of(loss: Any) -> OutputLosses:

@@ -284,9 +284,7 @@ class Panel:
                 if state is None:  # a series or group that was never learned
                     state = self._new_state(group, lags=False)
                 x, awake = _entries(forecasts, table.awake, rows, np.full(len(rows), output))
-                current_weights = state.current_weights()
-                predictions[rows, output] = current_weights.predict(x, awake)
-                weights[rows, :, output] = current_weights.weights_by_row(awake, len(rows))
+                predictions[rows, output], weights[rows, :, output] = state.current_weights().issue(x, awake)
         return IssuedForecasts(predictions, weights)
 
 

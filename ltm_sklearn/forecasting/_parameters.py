@@ -16,17 +16,20 @@ from ..recording import check_record, check_verbose
 MOST_ROWS = 2**40
 
 
+def check_algorithm_and_loss(algorithm: Any, loss: Any) -> None:
+    """Raise a ValueError that names the argument, ``algorithm`` or ``loss``, that is none."""
+    expert_algorithm(algorithm).check_parameters()
+    if isinstance(loss, type):
+        raise ValueError(f"loss={loss.__name__} is a class: give an instance, {loss.__name__}()")
+    if not callable(loss):
+        check_option("loss", loss, tuple(LOSSES))
+
+
 def check_mixture(mixture: Any) -> None:
     """Raise a ValueError that names a parameter of ExpertMixture outside its domain."""
-    if mixture.algorithm is not None:
-        algorithm = expert_algorithm(mixture.algorithm)
-        if mixture.prior is not None and getattr(algorithm, "prior", None) is not None:
-            raise ValueError("prior is given twice: here, and to the algorithm")
-        algorithm.check_parameters()
-    if isinstance(mixture.loss, type):
-        raise ValueError(f"loss={mixture.loss.__name__} is a class: give an instance, {mixture.loss.__name__}()")
-    if not callable(mixture.loss):
-        check_option("loss", mixture.loss, tuple(LOSSES))
+    check_algorithm_and_loss(mixture.algorithm, mixture.loss)
+    if mixture.prior is not None and getattr(mixture.algorithm, "prior", None) is not None:
+        raise ValueError("prior is given twice: here, and to the algorithm")
     for name in ("gradient", "pooled", "shared", "bias"):
         check_flag(name, getattr(mixture, name))
     if (

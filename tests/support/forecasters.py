@@ -5,6 +5,11 @@ import pandas as pd
 from river import time_series
 from sktime.forecasting.base import BaseForecaster
 
+from ltm_sklearn import ExpertMixture
+
+#: A table of forecasts that are all 0.
+FLAT = [0.0] * 100
+
 
 class RiverReads(time_series.base.Forecaster):
     """Time 1 is that of the first value; what is None in the table is an error."""
@@ -60,3 +65,15 @@ def taking_turns(seed, length=50, n_phases=6, n_more=0):
     third = y - 1.0 + 0.5 * rng.normal(size=n + n_more)
     tables = [np.where(first_leads, right, wrong), np.where(first_leads, wrong, right), third]
     return y[:n], [table.tolist() for table in tables]
+
+
+def mixture_weights(tables, y, step, every=1, **parameters):
+    """Weights of an ``ExpertMixture`` of forecasts of one step ahead, of which each ``every``-th is issued."""
+    rows = np.arange(step, len(y), every)
+    lag = 0 if every > 1 else step - 1
+    return ExpertMixture(lag=lag, **parameters).fit(np.array(tables).T[rows], np.array(y)[rows]).weights_
+
+
+def in_phases(forecasts, y, n_phases=6):
+    """Sum of the squared errors in each of several phases of equal length."""
+    return ((np.asarray(forecasts) - y) ** 2).reshape(n_phases, -1).sum(axis=1)
