@@ -175,14 +175,15 @@ def test_from_estimator_takes_pipelines_and_river_models():
 
     from ltm_sklearn import river
 
-    models = [preprocessing.StandardScaler() | linear_model.LinearRegression(), linear_model.PARegressor()]
+    scaled = preprocessing.StandardScaler() | linear_model.LinearRegression()
+    models = [("linear", scaled), ("pa", linear_model.PARegressor())]
     model = preprocessing.StandardScaler() | river.LongTermMemoryRegressor(models, record=20)
     X, y = rows()
     for x, target in zip(X.tolist(), y.tolist(), strict=True):
         model.learn_one({"a": x[0], "b": x[1]}, target)
     run = RecurrenceDisplay.from_estimator(model).run_record
     assert run.ends[-1] == 60
-    assert run.names[:2] == ["LinearRegression", "PARegressor"]
+    assert run.names[:2] == ["linear", "pa"]
 
 
 @DISPLAYS
