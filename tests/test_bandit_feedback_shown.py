@@ -89,7 +89,7 @@ def test_the_plain_mean_is_on_record_if_all_were_asked(n_queries):
     known = n_queries == 4
     assert [np.isfinite(record.uniform) for record in model.history_] == [known] * len(model.history_)
     run_record = model.run_record().thinned(2)
-    assert (run_record.uniform is not None) is run_record.all_were_asked is known
+    assert (run_record.uniform is not None) is run_record.all_were_queried is known
 
 
 @pytest.mark.parametrize("rounds", ["batch", "row"])

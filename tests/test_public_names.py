@@ -33,6 +33,7 @@ PUBLIC = {
     "confidence_rated learning_rates mixing_past_posteriors simple_reduction",
     "ltm_sklearn.losses": "Absolute Huber LOSSES LogCosh Percentage Pinball RegressionLoss Squared",
     "ltm_sklearn.engine": "DriftDetector Snapshots",
+    "ltm_sklearn.recording": "RunRecord",
     "ltm_sklearn.persistence": "Checkpoint CheckpointWarning load save",
     "ltm_sklearn.river": "BanditPolicy ExpertPolicy ExpertSelectionClassifier ExpertSelectionRegressor "
     "FromSklearnClassifier FromSklearnRegressor LongTermMemoryClassifier LongTermMemoryForecaster "

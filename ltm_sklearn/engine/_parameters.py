@@ -1,4 +1,4 @@
-"""From the parameters that the estimators of both skins share to a fresh engine."""
+"""From the parameters that the estimators for scikit-learn and for River share to an engine."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from ..experts import ExpertAlgorithm, LongTermMemory
 from ..losses import ClassificationScore, RegressionScore, loss_name
 from ..recording import History, check_record, log_file, n_records
 from ._engine import Engine
-from ._snapshots import SnapshotMemory, Snapshots
+from ._snapshot_memory import SnapshotMemory
+from ._snapshots import Snapshots
 
 
 def check_shared_parameters(ensemble: Any) -> None:
@@ -25,61 +26,48 @@ def check_shared_parameters(ensemble: Any) -> None:
         raise ValueError(f"memory={ensemble.memory!r} is neither 'auto', None nor Snapshots(...)")
     check_option("feedback", ensemble.feedback, ("full", "bandit"))
     check_count("n_queries", ensemble.n_queries)
-    if ensemble.feedback == "bandit":
-        _check_bandit(ensemble)
-    elif ensemble.n_queries != 1:
+    is_bandit = ensemble.feedback == "bandit"
+    if ensemble.n_queries != 1 and not is_bandit:
         raise ValueError(
-            f"n_queries={ensemble.n_queries!r} needs feedback='bandit': with feedback='full' all experts are asked"
+            f"n_queries={ensemble.n_queries!r} needs feedback='bandit': with feedback='full' all experts are queried"
         )
-    elif not (ensemble.algorithm is None or isinstance(ensemble.algorithm, ExpertAlgorithm)):
-        raise ValueError(
-            f"algorithm={ensemble.algorithm!r} is no expert algorithm of ltm_sklearn.experts, "
-            "which feedback='full' needs"
-        )
-
-
-def _check_bandit(ensemble: Any) -> None:
-    if not (ensemble.algorithm is None or isinstance(ensemble.algorithm, BanditAlgorithm)):
-        raise ValueError(
-            f"algorithm={ensemble.algorithm!r} is no bandit algorithm of ltm_sklearn.bandits, "
-            "which feedback='bandit' needs"
-        )
-    if ensemble.algorithm is not None:
-        ensemble.algorithm._check_parameters()
-        low, high = ensemble.algorithm._known_range()
+    algorithm, base = ensemble.algorithm, BanditAlgorithm if is_bandit else ExpertAlgorithm
+    if not (algorithm is None or isinstance(algorithm, base)):
+        kind = "bandit algorithm of ltm_sklearn.bandits" if is_bandit else "expert algorithm of ltm_sklearn.experts"
+        raise ValueError(f"algorithm={algorithm!r} is no {kind}, which feedback={ensemble.feedback!r} needs")
+    if is_bandit and algorithm is not None:
+        algorithm._check_parameters()
+        low, high = algorithm._known_range()
         if low > 0.0 or high < 1.0:
             raise ValueError(
-                f"algorithm={ensemble.algorithm!r} takes losses from {low:g} to {high:g}, but those of experts are "
-                "from 0 to 1: its range must hold them"
+                f"algorithm={algorithm!r} takes losses from {low:g} to {high:g}, but the losses of experts lie in "
+                "[0, 1]: choose a range that contains them"
             )
-    if isinstance(ensemble.memory, Snapshots) and ensemble.memory.merge is not None:
+    if is_bandit and isinstance(ensemble.memory, Snapshots) and ensemble.memory.merge is not None:
         raise ValueError(
-            f"memory={ensemble.memory!r} asks models again to see which agree, and with feedback='bandit' only those "
-            "that are drawn are asked: use Snapshots(merge=None)"
+            f"memory={ensemble.memory!r} queries models again to compare them, and with feedback='bandit' only "
+            "selected experts are queried: use Snapshots(merge=None)"
         )
 
 
 def check_query(n_queries: int, n_experts: int) -> None:
-    """Not more experts can be asked than there are."""
+    """Raise a ValueError if there are fewer experts than ``n_queries``."""
     if n_queries > n_experts:
-        raise ValueError(f"n_queries={n_queries!r} is more than the {n_experts} experts that there are")
-
-
-def _fresh_weighting(ensemble: Any, score: ClassificationScore | RegressionScore) -> Weighting:
-    """How the experts of a score are weighted."""
-    algorithm = ensemble.algorithm
-    if ensemble.feedback == "bandit":
-        return BanditWeighting(new_bandit(algorithm), ensemble.n_queries)
-    return weighting_of(LongTermMemory() if algorithm is None else clone(algorithm), score)
+        raise ValueError(f"n_queries={n_queries!r} is more than the number of experts, {n_experts}")
 
 
 def new_engine(ensemble: Any, score: ClassificationScore | RegressionScore, each_row: bool, seed: int) -> Engine:
-    """An engine without experts, run by an estimator's parameters."""
+    """Return an engine without experts, configured by the parameters of an estimator."""
+    weighting: Weighting
+    if ensemble.feedback == "bandit":
+        weighting = BanditWeighting(new_bandit(ensemble.algorithm), ensemble.n_queries)
+    else:
+        weighting = weighting_of(LongTermMemory() if ensemble.algorithm is None else clone(ensemble.algorithm), score)
     memory = ensemble.memory
-    if isinstance(memory, str):  # each snapshot is one more to find out about, which bandits have to pay for
+    if isinstance(memory, str):  # "auto": each snapshot is one more arm to explore, so none with bandit feedback
         memory = Snapshots() if ensemble.feedback == "full" else None
     return Engine(
-        _fresh_weighting(ensemble, score),
+        weighting,
         score,
         ensemble.combine,
         each_row,
@@ -92,5 +80,5 @@ def new_engine(ensemble: Any, score: ClassificationScore | RegressionScore, each
 
 
 def averages(ensemble: Any) -> bool:
-    """Whether the predictions of all experts are averaged, so that losses can be those of the average."""
+    """Return whether the predictions of all experts are averaged, so that losses can be those of the average."""
     return bool(ensemble.combine == "average" and ensemble.feedback == "full")

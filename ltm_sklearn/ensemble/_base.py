@@ -34,7 +34,7 @@ from ..engine import (
     Expert,
     FailureReport,
     FittedAttributes,
-    Issued,
+    RoundPredictions,
     Snapshots,
     changing,
     lock_of,
@@ -204,7 +204,7 @@ class LongTermMemoryEnsemble(
                 of_rows,
             )
             engine.note(reports)
-        engine.tell(at_the_end=True)
+        engine.report_status(at_the_end=True)
         return self
 
     def _partial_fit(self, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]) -> Self:
@@ -236,7 +236,7 @@ class LongTermMemoryEnsemble(
         y: Any,
         targets: Any,
         weights: Floats | None,
-        issued: Issued | None = None,
+        issued: RoundPredictions | None = None,
     ) -> list[FailureReport]:
         check_jobs(self.n_jobs)  # which holds at once, as verbose does
         engine.callback.verbose = self.verbose
@@ -278,7 +278,7 @@ class LongTermMemoryEnsemble(
         with changing(self):
             return self._decision(self._issue_as(ids, X).mixture)
 
-    def _issue_as(self, ids: Any, X: Any) -> Issued:
+    def _issue_as(self, ids: Any, X: Any) -> RoundPredictions:
         """Ask about rows whose targets will come later, and keep what was said."""
         check_is_fitted(self)
         ids, X = _as_ids(ids), check_rows(self, X, reset=False)
@@ -326,7 +326,7 @@ class LongTermMemoryEnsemble(
                 if of_rows is None or of_rows.any():  # rows without any weight are as good as none
                     models = self._models(self._estimators, self._routed("partial_fit", of_rows, {}))
                     X = _safe_indexing(part.X, part.rows)
-                    issued = part.issued.recalled(part.rows, self._engine.experts, self._engine.score.n_outputs)
+                    issued = part.issued.recalled(part.rows, self._engine.pool.experts, self._engine.score.n_outputs)
                     reports += self._learn(self._engine, models, X, y[part.at], targets[part.at], of_rows, issued)
                 self._pending.release([ids[at] for at in part.at])
         self._engine.note(reports)
@@ -345,17 +345,17 @@ class LongTermMemoryEnsemble(
 
     # Predicting --------------------------------------------------------------------------------------------------
 
-    def _issue(self, X: Any) -> Issued:
+    def _issue(self, X: Any) -> RoundPredictions:
         check_is_fitted(self)
         issued = self._ask(check_rows(self, X, reset=False))
-        self._engine.failures.warn(issued.reports, stacklevel=3)
+        self._engine.failures.warn(issued.reports)
         return issued
 
-    def _ask(self, X: Any, held: int = 0) -> Issued:
+    def _ask(self, X: Any, held: int = 0) -> RoundPredictions:
         check_jobs(self.n_jobs)
         with self._trusting(X):
             models = self._models(self._estimators, {})
-            issued = self._engine.issue(read_only(X), _num_samples(X), models, self.n_jobs, held)
+            issued = self._engine.predict(read_only(X), _num_samples(X), models, self.n_jobs, held)
         issued.check()
         return issued
 
@@ -393,7 +393,7 @@ class LongTermMemoryEnsemble(
         _check_feature_names_in(self, input_features, generate_names=False)
         prefix = type(self).__name__.lower()
         suffixes = [f"_{column}" for column in self._columns()] or [""]
-        names = [f"{prefix}_{expert.name}{suffix}" for expert in self._engine.experts for suffix in suffixes]
+        names = [f"{prefix}_{expert.name}{suffix}" for expert in self._engine.pool.experts for suffix in suffixes]
         return np.asarray(names, dtype=object)
 
     # What is shown -----------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from .._param_checks import check_count
-from ..recording import logger, warn_of
+from ..recording import logger, warn_user
 from ._errors import BadFile, Damaged
 from ._file import _dump, _load, names_in
 from ._folder import files_in, open_folder, path_at
@@ -245,8 +245,8 @@ class Checkpoint:
             _check_content(content, path)
             for each in damaged:  # out of the way: it would count as newer than what comes
                 each.rename(each.with_name(each.name + DAMAGED))
-                warn_of(
-                    f"{each} is damaged, and {path.name} is used; it is {each.name}{DAMAGED} now", CheckpointWarning, 5
+                warn_user(
+                    f"{each} is damaged, and {path.name} is used; it is {each.name}{DAMAGED} now", CheckpointWarning
                 )
             return path, content
         if files:
@@ -287,12 +287,12 @@ class Checkpoint:
             try:
                 path.unlink(missing_ok=True)
             except OSError as error:
-                warn_of(f"{path} could not be deleted: {error.strerror}", CheckpointWarning, 4)
+                warn_user(f"{path} could not be deleted: {error.strerror}", CheckpointWarning)
 
     def _failed(self, error: Exception) -> None:
         if self.on_error == "raise":
             self._raise(error)
-        warn_of(f"{self._said_of(error)}, and the run goes on", CheckpointWarning, 4)
+        warn_user(f"{self._said_of(error)}, and the run goes on", CheckpointWarning)
 
     def _raise(self, error: Exception) -> NoReturn:
         message = self._said_of(error)

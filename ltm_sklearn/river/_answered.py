@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import Expert, Issued
+from ..engine import Expert, RoundPredictions
 from ._rows import Rows
 
 
@@ -17,13 +17,13 @@ class Answered:
 
     round: int
     rows: Rows
-    issued: Issued
+    issued: RoundPredictions
 
     def speaks_of(self, X: Rows, round: int) -> bool:
         """Whether these are the same rows, in the same round: then the experts are who they were."""
         return round == self.round and len(X) == len(self.rows) and all(map(_same, X, self.rows))
 
-    def recalled(self, experts: list[Expert], n_outputs: int) -> Issued:
+    def recalled(self, experts: list[Expert], n_outputs: int) -> RoundPredictions:
         """What was issued, for the classes that there are now."""
         issued = self.issued.recalled(np.arange(len(self.rows)), experts, n_outputs)
         return replace(issued, errors=self.issued.errors, reports=self.issued.reports)

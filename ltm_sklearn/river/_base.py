@@ -22,14 +22,14 @@ from ..engine import (
     Expert,
     FailureReport,
     FittedAttributes,
-    Issued,
+    RoundPredictions,
     Snapshots,
     changing,
     check_query,
     check_shared_parameters,
+    compiled_round,
     lock_of,
     new_engine,
-    row_of,
     shared_state,
 )
 from ..experts import ExpertAlgorithm
@@ -146,26 +146,26 @@ class RiverEnsemble(FittedAttributes, base.Ensemble):
     def _row(self) -> Any:
         """The compiled round of one row; None where the engine's own code is needed."""
         engine = self.__dict__.get("_engine")
-        return None if engine is None else row_of(engine, self._skin)
+        return None if engine is None else compiled_round(engine, self._skin)
 
-    def _issue(self, X: Rows) -> Issued:
+    def _issue(self, X: Rows) -> RoundPredictions:
         self._ensure_started(X)
         last: Answered | None = self.__dict__.get("_last")
         if last is not None and last.speaks_of(X, self._engine.n_rounds):
-            return last.recalled(self._engine.experts, self._engine.score.n_outputs)
-        issued = self._engine.issue(X, len(X), self._skin)
+            return last.recalled(self._engine.pool.experts, self._engine.score.n_outputs)
+        issued = self._engine.predict(X, len(X), self._skin)
         issued.check()
         if issued.chances is not None and len(X) <= MOST_KEPT:
             self._last = Answered(self._engine.n_rounds, self._skin.last_rows(X, len(X)), issued)
-        self._engine.failures.warn(issued.reports, stacklevel=3)
+        self._engine.failures.warn(issued.reports)
         return issued
 
-    def _issue_as(self, id: Hashable, x: dict[Any, Any]) -> Issued:
+    def _issue_as(self, id: Hashable, x: dict[Any, Any]) -> RoundPredictions:
         """Ask about a row whose target will come later, and keep what was said."""
         rows = Rows([x])
         self._ensure_started(rows)
         self._pending.check_new([id])
-        issued = self._engine.issue(rows, 1, self._skin, held=self._pending.n_issues + 1)
+        issued = self._engine.predict(rows, 1, self._skin, held=self._pending.n_issues + 1)
         issued.check()
         self._pending.hold([id], None, issued)
         self._engine.note(issued.reports)
@@ -197,7 +197,7 @@ class RiverEnsemble(FittedAttributes, base.Ensemble):
             with changing(self):
                 self._note(self._learn(rows, targets, w))
 
-    def _learn(self, X: Rows, y: list[Any], w: Any, issued: Issued | None = None) -> list[FailureReport]:
+    def _learn(self, X: Rows, y: list[Any], w: Any, issued: RoundPredictions | None = None) -> list[FailureReport]:
         self._check_targets(y)
         weights = None if w is None else checked_weights(w, len(X))
         if weights is not None and not weights.any():
@@ -210,9 +210,9 @@ class RiverEnsemble(FittedAttributes, base.Ensemble):
         targets = self._targets(y)
         last: Answered | None = self.__dict__.get("_last")
         if issued is not None:
-            issued = issued.recalled(np.array([0]), engine.experts, engine.score.n_outputs)
+            issued = issued.recalled(np.array([0]), engine.pool.experts, engine.score.n_outputs)
         elif last is not None and last.speaks_of(X, engine.n_rounds):
-            issued = last.recalled(engine.experts, engine.score.n_outputs)
+            issued = last.recalled(engine.pool.experts, engine.score.n_outputs)
         skin = self._skin if weights is None else RiverModels(self._skin.models, self._skin.classes, weights)
         try:
             return engine.learn(X, y, targets, weights, skin, issued=issued)

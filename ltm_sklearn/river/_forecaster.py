@@ -15,7 +15,7 @@ from .._typing import Floats
 from ..engine import QUIET_ROUNDS, WARM_UP_ROWS, ExpertWarning
 from ..experts import ExpertAlgorithm
 from ..forecasting import HorizonWeights, check_weighing
-from ..recording import warn_of
+from ..recording import warn_user
 from ._base import _names
 from ._targets import check_numbers
 
@@ -155,7 +155,7 @@ class LongTermMemoryForecaster(base.Ensemble, time_series.base.Forecaster):
         now, last = state.outlook.n_seen, state.warned.get((name, verb, kind))
         state.warned[name, verb, kind] = now
         if last is None or now - last >= QUIET_ROUNDS:
-            warn_of(f"expert {name!r} could not {verb} and slept: {kind}: {error}", ExpertWarning, stacklevel=4)
+            warn_user(f"expert {name!r} could not {verb} and slept: {kind}: {error}", ExpertWarning)
 
     def _started(self) -> _State:
         if not hasattr(self, "_state"):
