@@ -18,11 +18,12 @@ import sys
 import tempfile
 import time
 import traceback
+from importlib.util import find_spec
 from pathlib import Path
 
 from . import ROOT
 from .catalogue import BENCHMARKS, Benchmark
-from .report import RESULTS, FailureReport
+from .report import RESULTS, Report
 
 DATA = ROOT.parent / "shared" / "data"
 
@@ -73,7 +74,7 @@ def run(benchmark: Benchmark, arguments: list[str]) -> None:
         own, arguments = [*tiny, *own], [*tiny, *arguments]
     options = parser.parse_args(arguments)
     began = time.perf_counter()
-    module.run(FailureReport(options.out, f"{command} {shlex.join(own)}".strip()), options)
+    module.run(Report(options.out, f"{command} {shlex.join(own)}".strip()), options)
     print(f"{benchmark.name}: {time.perf_counter() - began:.0f} s, results in {options.out}", flush=True)
 
 
@@ -96,12 +97,12 @@ def run_all(benchmarks: list[Benchmark], arguments: list[str], data: Path) -> in
     return len(failed)
 
 
-def check_installed() -> None:
-    """Raise if the benchmarks would run on the uncompiled sources."""
-    import ltm_sklearn
-
-    if Path(ltm_sklearn.__file__).resolve().is_relative_to(ROOT / "ltm_sklearn"):
-        raise ModuleNotFoundError("ltm_sklearn is not installed: pip install '.[benchmarks]' in the project's folder")
+def check_compiled() -> None:
+    """Raise if the benchmarks would run without the compiled kernels."""
+    if find_spec("ltm_sklearn.experts._kernel") is None:
+        raise ModuleNotFoundError(
+            "ltm_sklearn has no compiled kernels here: pip install '.[benchmarks]' in the project's folder"
+        )
 
 
 def main(arguments: list[str]) -> int:
@@ -130,7 +131,7 @@ def main(arguments: list[str]) -> int:
     if options.quick and options.out is not None and options.out.resolve() == RESULTS:
         parser.error("--quick does not write over the saved results")
     try:
-        check_installed()
+        check_compiled()
     except ModuleNotFoundError as error:
         print(error, file=sys.stderr)
         return 1

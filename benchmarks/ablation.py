@@ -15,7 +15,7 @@ from ltm_sklearn.experts import LongTermMemory
 from ltm_sklearn.experts import _long_term_memory as memory
 
 from .regimes import REGIMES, Regime, add_regimes, regimes_of
-from .report import FailureReport, add_seeds, said, seeds_of
+from .report import Report, add_seeds, said, seeds_of
 
 
 def with_start(change: Callable[[dict], dict]):
@@ -78,7 +78,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_regimes(parser)
 
 
-def run(report: FailureReport, options: argparse.Namespace) -> None:
+def run(report: Report, options: argparse.Namespace) -> None:
     """The table."""
     seeds = seeds_of(options)
     changing = [Regime(20, 40, 3, 0.1, later_gap=0.8), Regime(20, 40, 3, 0.8, later_gap=0.15)]

@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from ltm_sklearn import LongTermMemoryClassifier
 
-from .report import FailureReport, add_seeds, said, seeds_of, standard_error
+from .report import Report, add_seeds, said, seeds_of, standard_error
 
 Part = tuple[np.ndarray, np.ndarray]
 
@@ -70,7 +70,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rows", type=int, default=250, help="a visit (default: %(default)s)")
 
 
-def run(report: FailureReport, options: argparse.Namespace) -> None:
+def run(report: Report, options: argparse.Namespace) -> None:
     """The table."""
     ways: dict[str, tuple[int, Callable[[int, int, int], float]]] = {
         "one a row": (1, partial(asked, feedback="bandit")),

@@ -10,7 +10,7 @@ from joblib import Parallel, delayed
 from ltm_sklearn.bandits import LongTermMemoryBandit
 
 from .bandit_worlds import World, add_worlds, regret, worlds_of
-from .report import FailureReport, add_seeds, said, seeds_of
+from .report import Report, add_seeds, said, seeds_of
 
 #: Of the filter, Share-θ and the bounds.
 TRUSTS = {
@@ -30,7 +30,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_worlds(parser)
 
 
-def run(report: FailureReport, options: argparse.Namespace) -> None:
+def run(report: Report, options: argparse.Namespace) -> None:
     """The table."""
     seeds, rows = seeds_of(options), []
     for world in worlds_of(options):

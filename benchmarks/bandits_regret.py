@@ -20,7 +20,7 @@ from ltm_sklearn.bandits import LongTermMemoryBandit, SparseLongTermMemory
 from .bandit_rivals import DEFAULT, KINDS, PAPER, RIVALS, grids
 from .bandit_worlds import World, add_worlds, regret, worlds_of
 from .dots import dots
-from .report import FailureReport, add_seeds, said, seeds_of, standard_error
+from .report import Report, add_seeds, said, seeds_of, standard_error
 
 Regrets = dict[str, np.ndarray]  #: of each algorithm, by seed
 
@@ -31,7 +31,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_worlds(parser)
 
 
-def run(report: FailureReport, options: argparse.Namespace) -> None:
+def run(report: Report, options: argparse.Namespace) -> None:
     """The table of regrets, and its picture."""
     seeds = seeds_of(options)
     table: dict[World, Regrets] = {}
@@ -74,9 +74,7 @@ def best_cells(results: list[dict[str, dict[int, float]]], most: int) -> dict[st
     return {name: sorted(of_cell, key=of_cell.__getitem__)[:most] for name, of_cell in means.items()}
 
 
-def save(
-    report: FailureReport, table: dict[World, Regrets], settings: dict[World, dict[str, int]], seeds: range
-) -> None:
+def save(report: Report, table: dict[World, Regrets], settings: dict[World, dict[str, int]], seeds: range) -> None:
     """The table."""
     names = [DEFAULT, *RIVALS, "Algorithm 3", PAPER]
     rows = []

@@ -12,7 +12,7 @@ from ltm_sklearn.bandits import LongTermMemoryBandit, SparseLongTermMemory
 from .bandit_rivals import DEFAULT, KINDS, PAPER, RIVALS
 from .bandit_worlds import World
 from .clock import best_seconds
-from .report import FailureReport
+from .report import Report
 
 SIZES, REPEATS = (10, 50, 200), 5
 
@@ -22,7 +22,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rounds", type=int, default=100_000)
 
 
-def run(report: FailureReport, options: argparse.Namespace) -> None:
+def run(report: Report, options: argparse.Namespace) -> None:
     """The table."""
     tables = [World("sparse", options.rounds, n_arms, 100, 2).losses(0)[0] for n_arms in SIZES]
     rows = []

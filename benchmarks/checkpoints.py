@@ -16,7 +16,7 @@ from ltm_sklearn import LongTermMemoryClassifier, streams
 from ltm_sklearn.evaluation import prequential
 from ltm_sklearn.persistence import Checkpoint
 
-from .report import FailureReport
+from .report import Report
 
 POOLS: dict[str, Any] = {
     "default": None,
@@ -55,7 +55,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--repeats", type=int, default=3)
 
 
-def run(report: FailureReport, options: argparse.Namespace) -> None:
+def run(report: Report, options: argparse.Namespace) -> None:
     """The table."""
     stream = streams.sea(order="random", length=500, n_segments=-(-options.rows // 500), noise=0.1, seed=0)
     one_run(POOLS["two models"], stream, options.batch, None)  # imports

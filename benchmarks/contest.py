@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .labelled_streams import FIRST_ROWS, after_returns, returns
-from .report import FailureReport
+from .report import Report
 
 Scores = dict[str, Any]  #: accuracy, after_return and cpu_seconds of a run, or the error that ended it
 Runs = dict[tuple[str, str], list[Scores]]  #: of each stream and learner, one a seed
@@ -32,7 +32,7 @@ def scores(right: np.ndarray, concept: np.ndarray, cpu_seconds: float, batch_siz
 
 
 def save(
-    report: FailureReport,
+    report: Report,
     name: str,
     streams: Sequence[str],
     everyone: Sequence[str],

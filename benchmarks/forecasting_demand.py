@@ -12,7 +12,7 @@ from ltm_sklearn import ExpertMixture
 from .demand_pool import forecasts_of_demand
 from .forecast_tables import OWN, add_rows
 from .real_files import DEMAND, path_of
-from .report import FailureReport
+from .report import Report
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -20,7 +20,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_rows(parser)
 
 
-def run(report: FailureReport, options: argparse.Namespace) -> None:
+def run(report: Report, options: argparse.Namespace) -> None:
     """Errors of the mixtures, the mean, and the models."""
     table = pd.read_csv(path_of(options.data, DEMAND), parse_dates=["Time"], nrows=options.rows)
     X, y = forecasts_of_demand(table)

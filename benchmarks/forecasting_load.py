@@ -11,7 +11,7 @@ from ltm_sklearn.evaluation import oracles
 
 from .forecast_peers import NOTE, of_sktime, shown
 from .forecast_tables import FIXED_SHARES, OWN, add_rows, best_of, load
-from .report import FailureReport
+from .report import Report
 
 #: Root mean squared errors that opera (R) reports.
 OPERA = {"ML-Poly": 1056.9, "Fixed Share, calibrated": 1063.4, "EWA": 1067.1, "BOA": 1157.5}
@@ -22,7 +22,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_rows(parser)
 
 
-def run(report: FailureReport, options: argparse.Namespace) -> None:
+def run(report: Report, options: argparse.Namespace) -> None:
     """Root mean squared errors."""
     table, y, operator = load(options)
     losses = (table.to_numpy() - y.to_numpy()[:, np.newaxis]) ** 2

@@ -12,7 +12,7 @@ import pandas as pd
 
 from ltm_sklearn import ExpertMixture
 
-from .report import FailureReport
+from .report import Report
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -22,7 +22,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--experts", type=int, default=10)
 
 
-def run(report: FailureReport, options: argparse.Namespace) -> None:
+def run(report: Report, options: argparse.Namespace) -> None:
     """The table."""
     n_series, n_rounds, n_experts = options.series, options.rounds, options.experts
     rng = np.random.default_rng(0)

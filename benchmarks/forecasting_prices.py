@@ -13,7 +13,7 @@ from ltm_sklearn.evaluation import oracles
 from .forecast_peers import NOTE, of_sktime, shown
 from .forecast_tables import FIXED_SHARES, OWN, add_rows, best_of, prices
 from .real_files import PRICES
-from .report import FailureReport
+from .report import Report
 
 #: What opera (R) reports of its own BOA and ML-Poly, as they come: MAE a day at a time, MAE hour by hour.
 OPERA = {
@@ -27,7 +27,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_rows(parser)
 
 
-def run(report: FailureReport, options: argparse.Namespace) -> None:
+def run(report: Report, options: argparse.Namespace) -> None:
     """Mean absolute errors."""
     rows: dict[str, list[float]] = {}
 
@@ -71,7 +71,7 @@ def run(report: FailureReport, options: argparse.Namespace) -> None:
     lags(report, options)
 
 
-def lags(report: FailureReport, options: argparse.Namespace) -> None:
+def lags(report: Report, options: argparse.Namespace) -> None:
     """Targets that come later, row by row: with late rounds judged by what was issued."""
     table = []
     for market, lag in product(PRICES, (0, 6, 24, 48)):

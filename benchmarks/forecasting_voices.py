@@ -1,4 +1,4 @@
-"""The aggregator behind `ExpertMixture` taken apart: its members alone, and its mixture with chairs of different paces."""
+"""Compare the members of the aggregator behind `ExpertMixture` alone, and arbiters of different paces."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ltm_sklearn.losses._regression_losses import OutputLosses
 
 from .forecast_tables import add_rows, load, prices
 from .real_files import PRICES
-from .report import FailureReport, add_seeds, said, seeds_of
+from .report import Report, add_seeds, said, seeds_of
 
 #: Rows, rows a segment, forecasters that are good in turns, and by how much.
 KINDS = {
@@ -45,7 +45,7 @@ def synthetic(kind: str, seed: int, most: int | None) -> tuple[np.ndarray, np.nd
 
 
 def mean_loss(aggregator: Aggregator, X: np.ndarray, y: np.ndarray, loss: str, block: int) -> float:
-    """Of a aggregator's mixture, in blocks."""
+    """Of an aggregator's mixture, in blocks."""
     aggregator_of = lambda prior: aggregator  # noqa: E731 - there is just one cell
     options = {"shared": False, "block": block, "lag": 0, "pooled": False, "bias": False}
     panel = Panel(aggregator_of, OutputLosses([LOSSES[loss]]), np.full(X.shape[1], 1.0 / X.shape[1]), 1, **options)
@@ -55,7 +55,7 @@ def mean_loss(aggregator: Aggregator, X: np.ndarray, y: np.ndarray, loss: str, b
     return float(cell.tally[0, -2] / cell.tally[1, -2])
 
 
-def run(report: FailureReport, options: argparse.Namespace) -> None:
+def run(report: Report, options: argparse.Namespace) -> None:
     """The table."""
     seeds = seeds_of(options)
     table, load_of, _ = load(options)

@@ -11,7 +11,7 @@ import sys
 from statistics import median
 from time import perf_counter
 
-from .report import FailureReport
+from .report import Report
 
 IMPORTED = ("sklearn", "ltm_sklearn", "ltm_sklearn.river", "river")
 
@@ -28,7 +28,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--repeats", type=int, default=30)
 
 
-def run(report: FailureReport, options: argparse.Namespace) -> None:
+def run(report: Report, options: argparse.Namespace) -> None:
     """The table."""
     for module in IMPORTED:  # once, for the system's cache of files
         seconds(module)

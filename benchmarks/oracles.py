@@ -13,7 +13,7 @@ import numpy as np
 from ltm_sklearn.evaluation import oracles
 
 from .clock import best_seconds
-from .report import FailureReport
+from .report import Report
 
 N_EXPERTS, MAX_SWITCHES = 100, 20
 QUADRATIC_ROWS = 10_000  #: more take the quadratic way too long
@@ -38,7 +38,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rows", type=int, nargs="+", default=[1_000, 3_000, 10_000, 100_000])
 
 
-def run(report: FailureReport, options: argparse.Namespace) -> None:
+def run(report: Report, options: argparse.Namespace) -> None:
     """The table."""
     rng = np.random.default_rng(0)
     rows = []

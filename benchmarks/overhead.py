@@ -14,7 +14,7 @@ from sklearn.linear_model import SGDClassifier
 
 from ltm_sklearn import LongTermMemoryClassifier
 
-from .report import FailureReport
+from .report import Report
 
 N_EXPERTS, N_FEATURES = 10, 20
 
@@ -66,7 +66,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--repeats", type=int, default=5)
 
 
-def run(report: FailureReport, options: argparse.Namespace) -> None:
+def run(report: Report, options: argparse.Namespace) -> None:
     """The table."""
     rows = []
     for batch_size in options.sizes:

@@ -20,7 +20,7 @@ from . import contest, moa_learners
 from .batches import test_then_train
 from .contest import Runs
 from .labelled_streams import DRAWN, NOISE, DrawnStream, add_segments, drawn_stream
-from .report import FailureReport, add_seeds, said, seeds_of
+from .report import Report, add_seeds, said, seeds_of
 
 OURS = {"ours, naive Bayes": "bayes", "ours, default pool": "pool"}
 
@@ -35,7 +35,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     moa_learners.add_options(parser)
 
 
-def run(report: FailureReport, options: argparse.Namespace) -> None:
+def run(report: Report, options: argparse.Namespace) -> None:
     """The tables."""
     seeds = seeds_of(options)
     streams = [drawn_stream(name, seed, options) for name in options.names for seed in seeds]

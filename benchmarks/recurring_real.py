@@ -21,7 +21,7 @@ from .batches import test_then_train
 from .contest import Runs
 from .labelled_streams import FIRST_ROWS, RealStream, after_returns, returns
 from .real_files import LABELLED
-from .report import FailureReport
+from .report import Report
 
 OURS = {"ours": "auto", "ours without memory": None}
 #: Of River's models, the two that do best by themselves on most of these streams.
@@ -36,7 +36,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     moa_learners.add_options(parser)
 
 
-def run(report: FailureReport, options: argparse.Namespace) -> None:
+def run(report: Report, options: argparse.Namespace) -> None:
     """A table of ours beside the best of the others, and tables of all."""
     streams = [RealStream(name, options.data, options.rows) for name in options.names]
     run_one = Memory(options.cache, verbose=0).cache(our_run)

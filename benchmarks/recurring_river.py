@@ -19,7 +19,7 @@ from ltm_sklearn.evaluation import prequential
 from . import contest
 from .contest import Runs, Scores
 from .labelled_streams import DrawnStream, RealStream, add_segments, drawn_stream
-from .report import FailureReport, add_seeds, said, seeds_of
+from .report import Report, add_seeds, said, seeds_of
 
 DRAWN_ONES = ("STAGGER", "SEA 5/10/15", "random trees")
 REAL_ONES = ("usenet1", "arabic_digits_recurring", "insects_laser_abrupt", "noaa_weather", "elec2")
@@ -122,7 +122,7 @@ def one_run(stream: DrawnStream | RealStream, who: str) -> Scores:
         return {"error": f"{type(error).__name__}: {error}"}
 
 
-def run(report: FailureReport, options: argparse.Namespace) -> None:
+def run(report: Report, options: argparse.Namespace) -> None:
     """The tables: accuracy, accuracy after a return, seconds."""
     seeds = seeds_of(options)
     streams: list[DrawnStream | RealStream] = []

@@ -19,7 +19,7 @@ from ltm_sklearn.ensemble import ExpertWarning
 
 from .batches import test_then_train
 from .labelled_streams import FIRST_ROWS, NOISE, DrawnStream, add_segments, drawn_stream, returns
-from .report import FailureReport, add_seeds, said, seeds_of
+from .report import Report, add_seeds, said, seeds_of
 
 STREAMS = ("STAGGER", "SEA 5/10/15", "SEA 8/9/7")
 WHO = ("with memory", "the expert alone", "oracle")
@@ -35,7 +35,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_segments(parser, 30, 1000)
 
 
-def run(report: FailureReport, options: argparse.Namespace) -> None:
+def run(report: Report, options: argparse.Namespace) -> None:
     """A table and a picture for each size of batch."""
     run_one = Memory(options.cache, verbose=0).cache(synthetic_run)
     seeds = seeds_of(options)
@@ -76,7 +76,7 @@ def returning(stream: DrawnStream) -> list[int]:
 
 
 def save(
-    report: FailureReport,
+    report: Report,
     results: dict[tuple[str, int], Shares],
     back: dict[tuple[str, int], list[int]],
     size: int,
@@ -107,7 +107,7 @@ def save(
 
 
 def draw(
-    report: FailureReport,
+    report: Report,
     results: dict[tuple[str, int], Shares],
     back: dict[tuple[str, int], list[int]],
     batch_size: int,

@@ -25,7 +25,7 @@ from ltm_sklearn.experts import (
 
 from .dots import dots
 from .regimes import REGIMES, Regime, add_regimes, regimes_of
-from .report import FailureReport, add_seeds, said, seeds_of
+from .report import Report, add_seeds, said, seeds_of
 
 RATES = 2.0 ** np.array([-6, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5])
 SWITCHING = (1e-6, 1e-5, 1e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1)
@@ -75,7 +75,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--name", default="regret", help="name of the table (default: %(default)s)")
 
 
-def run(report: FailureReport, options: argparse.Namespace) -> None:
+def run(report: Report, options: argparse.Namespace) -> None:
     """The table, and its picture."""
     seeds, regimes = seeds_of(options), regimes_of(REGIMES, options)
     tasks = [(regime, seed) for regime in regimes for seed in seeds]

@@ -17,7 +17,7 @@ RESULTS = Path(__file__).parent / "results"
 
 
 @dataclass(frozen=True)
-class FailureReport:
+class Report:
     """A folder for results, and the command that makes them."""
 
     folder: Path

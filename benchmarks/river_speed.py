@@ -18,7 +18,7 @@ from sklearn.linear_model import SGDClassifier
 
 from ltm_sklearn.river import FromSklearnClassifier, LongTermMemoryClassifier, LongTermMemoryRegressor
 
-from .report import FailureReport
+from .report import Report
 
 N_FEATURES, SEED = 5, 0
 
@@ -85,7 +85,7 @@ def compare(
     return float(np.median(alone)), {name: float(np.median(each)) for name, each in costs.items()}
 
 
-def border(report: FailureReport, n_rows: int, repeats: int) -> None:
+def border(report: Report, n_rows: int, repeats: int) -> None:
     """What a row costs on the way to scikit-learn and back."""
     rows = list(datasets.Phishing().take(n_rows))
     sgd = SGDClassifier(loss="log_loss", random_state=0)
@@ -114,7 +114,7 @@ def border(report: FailureReport, n_rows: int, repeats: int) -> None:
     report.table("river_border", ["", "`learn_one`", "`predict_proba_one`"], table, notes, ("river",))
 
 
-def rounds(report: FailureReport, n_rounds: int, repeats: int) -> None:
+def rounds(report: Report, n_rounds: int, repeats: int) -> None:
     """What a round costs beyond the experts."""
     rng = np.random.default_rng(SEED)
     kinds: list[tuple[str, Any, str, str, dict[str, Any], list[Any]]] = [
@@ -168,7 +168,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--repeats", type=int, default=15, help="(default: %(default)s; a third of it for adapters)")
 
 
-def run(report: FailureReport, options: argparse.Namespace) -> None:
+def run(report: Report, options: argparse.Namespace) -> None:
     """Both tables."""
     rounds(report, options.rounds, options.repeats)
     border(report, min(options.rounds, 1000), max(options.repeats // 3, 1))

@@ -24,7 +24,7 @@ import pandas as pd
 from ltm_sklearn import ExpertMixture, LongTermMemoryClassifier
 
 from .cost_model import Cost, Point, fitted
-from .report import FailureReport
+from .report import Report
 
 PACKAGES = ("pandas", "dask", "distributed", "fugue")
 
@@ -59,7 +59,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--repeats", type=int, default=3)
 
 
-def run(report: FailureReport, options: argparse.Namespace) -> None:
+def run(report: Report, options: argparse.Namespace) -> None:
     """The tables."""
     in_process = panels_in_process(options)
     with ExitStack() as stack:

@@ -16,7 +16,7 @@ from ltm_sklearn.experts import _base
 from ltm_sklearn.experts import _long_term_memory as memory
 
 from .clock import best_seconds
-from .report import FailureReport
+from .report import Report
 
 ALGORITHMS = {
     "LongTermMemory": experts.LongTermMemory,
@@ -160,7 +160,7 @@ def late_name(options: argparse.Namespace) -> str:
     return f"LongTermMemory after {options.late:,} rounds"
 
 
-def run(report: FailureReport, options: argparse.Namespace) -> None:
+def run(report: Report, options: argparse.Namespace) -> None:
     """The table."""
     best: dict[tuple[str, str, int], float] = {}
     for _ in range(options.sweeps):  # far apart in time, as other work on the machine comes and goes

@@ -19,7 +19,7 @@ from ltm_sklearn.experts import (
 )
 
 from .regimes import REGIMES, Regime, add_regimes, regimes_of
-from .report import FailureReport, add_seeds, said, seeds_of
+from .report import Report, add_seeds, said, seeds_of
 
 ALGORITHMS = (Hedge, AdaNormalHedge, AdaptMLProd, Prod, MLPoly, LongTermMemory, BOA, Squint, FixedShare)
 
@@ -30,7 +30,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_regimes(parser)
 
 
-def run(report: FailureReport, options: argparse.Namespace) -> None:
+def run(report: Report, options: argparse.Namespace) -> None:
     """The table."""
     seeds = seeds_of(options)
     steady = regimes_of([regime for regime in REGIMES if regime.kind == "no switches"], options)

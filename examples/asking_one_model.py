@@ -50,7 +50,7 @@ X, y = np.concatenate([X for X, _ in batches]), np.concatenate([y for _, y in ba
 # One, two or all of them
 # -----------------------
 #
-# ``issue`` is when models are asked; ``learn`` comes with the truth, under the same id. ``n_queries=2`` asks two models.
+# ``issue`` is when models are asked; ``learn`` comes with the truth, under the same id. ``n_queries=2``: two.
 
 ways = {
     "ask one": {"feedback": "bandit"},

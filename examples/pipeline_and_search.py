@@ -109,5 +109,5 @@ print(f"{len(model[-1].experts_)} experts, led by {model[-1].leader_}")
 plt.show()
 
 # %%
-# AggregatorWeights still, the settings look much alike: whatever a model believes at the end of the fit, it meets both rules.
+# Standing still, the settings look much alike: whatever a model believes at the end of the fit, it meets both rules.
 # Scored while it learns, memory is worth a lot, and snapshots must come at least as often as the rule changes.

@@ -15,10 +15,10 @@ except PackageNotFoundError:  # the sources, not installed
 
 
 #: Besides Python and this package: what it needs, then its extras.
-NEEDED = ("numpy", "scipy", "scikit-learn", "joblib")
+NEEDED = ("numpy", "scipy", "scikit-learn", "joblib", "narwhals")
 
 
-EXTRAS = ("river", "pandas", "pyarrow", "polars", "matplotlib", "sktime", "rich", "skops")
+EXTRAS = ("river", "pandas", "pyarrow", "polars", "matplotlib", "sktime", "rich", "skops", "jinja2")
 
 
 def versions(packages: Sequence[str]) -> dict[str, str | None]:
@@ -49,7 +49,7 @@ def show_versions() -> None:
     """
     found = versions([*NEEDED, *EXTRAS])
     lines = {name: known or "absent" for name, known in found.items()}
-    # Where Python was started in the source folder, the sources are imported, which have no kernel: the path tells.
+    # The path shows whether the installed package or the source folder is imported.
     spec = find_spec("ltm_sklearn")
     lines |= {
         "imported from": str(spec.origin if spec else None),

@@ -47,9 +47,15 @@ class ReadsChances(_Reader, base.Classifier):
 
 
 def rivers_checks(models):
-    """Parameters for a test of each check that River has for each of the models."""
+    """Return parameters for each of River's checks of each model; all but the first model of a class are exhaustive."""
+    first = {type(model): at for at, model in reversed([*enumerate(models)])}
     return [
-        pytest.param(model, check, id=f"{type(model).__name__}{at}-{check.__name__}-{number}")
+        pytest.param(
+            model,
+            check,
+            id=f"{type(model).__name__}{at}-{check.__name__}-{number}",
+            marks=[] if at == first[type(model)] else [pytest.mark.exhaustive],
+        )
         for at, model in enumerate(models)
         for number, check in enumerate(checks.yield_checks(model))
         if check.__name__ not in model._unit_test_skips()

@@ -1,7 +1,4 @@
-"""Runs to be interrupted: name -> how to make the model, and how to play rows of its stream, which gives numbers.
-
-The files of earlier versions in ``fixtures`` go on with these rows: a run that is there is not to be changed.
-"""
+"""Runs to be interrupted: name -> how to make the model, and how to play rows of its stream, which gives numbers."""
 
 from functools import partial
 

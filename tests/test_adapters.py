@@ -36,7 +36,7 @@ from sklearn.linear_model import Perceptron, Ridge, SGDClassifier, SGDRegressor 
 from sklearn.naive_bayes import GaussianNB  # noqa: E402
 from sklearn.preprocessing import StandardScaler  # noqa: E402
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor  # noqa: E402
-from sklearn.utils.estimator_checks import parametrize_with_checks  # noqa: E402
+from sklearn_checks import sklearn_checks  # noqa: E402
 
 import ltm_sklearn.river as ours  # noqa: E402
 from ltm_sklearn import LongTermMemoryClassifier, LongTermMemoryRegressor, Snapshots  # noqa: E402
@@ -139,7 +139,7 @@ def expected_failed_checks(estimator):
     return {"check_sample_weight_equivalence_on_dense_data": reason}
 
 
-@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failed_checks)
+@pytest.mark.parametrize(("estimator", "check"), sklearn_checks(ESTIMATORS, expected_failed_checks))
 def test_scikit_learns_checks(estimator, check):
     check(estimator)
 
@@ -670,6 +670,7 @@ def test_as_river_model_wraps_what_is_of_scikit_learn():
 # Both kinds in one ensemble --------------------------------------------------------------------------------------
 
 
+@pytest.mark.exhaustive
 def test_both_kinds_in_the_classifier_of_scikit_learn_with_memory():
     rows = list(stagger(order="random", length=100, n_segments=8, seed=0))
     X, y = pd.DataFrame([x for x, _ in rows]), np.array([y for _, y in rows])

@@ -23,6 +23,8 @@ from ltm_sklearn.experts import (
     Squint,
 )
 
+pytestmark = pytest.mark.fast_cases(2)
+
 
 def table(round_=0, expert=0, value=0.5, n_rounds=5):
     """Losses that are fine but for one."""

@@ -22,6 +22,8 @@ from ltm_sklearn import LongTermMemoryClassifier
 from ltm_sklearn.losses._range_tracker import SeenRange
 from ltm_sklearn.losses._regression import RegressionScore
 
+pytestmark = pytest.mark.fast_cases(1)
+
 # Learning -----------------------------------------------------------------------------------------------------------
 
 
@@ -49,6 +51,7 @@ def test_the_good_one_of_five_is_found_and_found_again_after_a_switch():
     assert (np.mean(runs, axis=0)[:, 1] > 0.7).all()  # 0.44 with experts drawn evenly
 
 
+@pytest.mark.exhaustive
 def test_with_defaults_the_good_one_is_found_again_sooner_with_more_questions():
     """Two of six take turns; none of the others is right more often than by chance."""
     right = [

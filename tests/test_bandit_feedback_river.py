@@ -319,5 +319,6 @@ def _scaled(model):
         ]
     ),
 )
+@pytest.mark.exhaustive
 def test_rivers_checks(model, check):
     check(model.clone())

@@ -25,6 +25,8 @@ from sklearn.base import clone
 from ltm_sklearn.bandits import BanditAlgorithm
 from ltm_sklearn.bandits._base import draw_from
 
+pytestmark = pytest.mark.fast_cases(3)
+
 T = 60
 
 

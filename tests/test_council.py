@@ -13,6 +13,8 @@ from ltm_sklearn.forecasting._series_state import Entries, SeriesState, compiled
 from ltm_sklearn.losses._regression import LossRange
 from ltm_sklearn.losses._regression_losses import OutputLosses
 
+pytestmark = pytest.mark.fast_cases(3)
+
 LOSSES = [
     losses.Squared(),
     losses.Absolute(),

@@ -32,6 +32,8 @@ distributed = pytest.importorskip("distributed")
 dask = pytest.importorskip("dask")
 from ltm_sklearn.distributed import DaskWorkers, OnWorker  # noqa: E402
 
+pytestmark = pytest.mark.fast_cases(1)
+
 CLASSES = [False, True]
 
 
@@ -275,6 +277,7 @@ def test_models_stay_on_their_workers_and_dropped_ones_are_freed(client):
     assert len(models_on(workers)) == 4
 
 
+@pytest.mark.exhaustive
 def test_copies_that_learn_have_the_checkpoints_of_their_originals(client):
     workers = DaskWorkers(client, checkpoint_every=4)
     pool = [("bayes", GaussianNB()), ("other", GaussianNB())]
@@ -325,6 +328,7 @@ def test_experts_of_a_killed_worker_sleep_and_are_restored_from_their_checkpoint
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.exhaustive
 def test_a_worker_killed_while_it_learns_is_noticed_at_once(client, tmp_path):
     pool = [("slow", Sluggish(str(tmp_path / "flag"), 20.0, while_it="learns")), ("bayes", GaussianNB())]
     ensemble = trained(LongTermMemoryClassifier(DaskWorkers(client).experts(pool), memory=None))
@@ -347,6 +351,7 @@ def test_a_worker_killed_while_it_learns_is_noticed_at_once(client, tmp_path):
     assert messages == []
 
 
+@pytest.mark.exhaustive
 def test_snapshots_of_a_killed_worker_are_restored(client):
     memory = Snapshots(80, on_drift=False, merge=None)
     ensemble = LongTermMemoryClassifier(DaskWorkers(client).experts(classifiers()[:1]), memory=memory)
@@ -392,6 +397,7 @@ def test_without_workers_one_is_waited_for_once_in_a_round(client, on_error):
     assert ensemble.partial_fit(X, y).n_rounds_ == 4
 
 
+@pytest.mark.exhaustive
 def test_a_copy_of_a_model_whose_worker_is_lost_is_that_of_its_checkpoint(client):
     workers = DaskWorkers(client, checkpoint_every=4)
     ensemble = trained(LongTermMemoryClassifier(workers.experts(classifiers()[:1]), memory=None), 7)
@@ -594,6 +600,7 @@ def test_threads_that_predict_at_once_get_the_same_answers(client):
     assert wrong == []
 
 
+@pytest.mark.exhaustive
 def test_an_answer_that_is_late_costs_no_checkpoint(client, tmp_path):
     folder, flag = tmp_path / "checkpoints", tmp_path / "flag"
     folder.mkdir()
@@ -619,6 +626,7 @@ def test_an_answer_that_is_late_costs_no_checkpoint(client, tmp_path):
     assert slow.fetch().class_count_.sum() >= 160.0  # three batches, and what it has learned since
 
 
+@pytest.mark.exhaustive
 def test_a_checkpoint_that_cannot_be_read_is_tried_again(client, tmp_path):
     workers = DaskWorkers(client, checkpoint_every=1, folder=tmp_path)
     ensemble = trained(LongTermMemoryClassifier(workers.experts(classifiers()[:2]), memory=None))

@@ -34,6 +34,8 @@ matplotlib.use("Agg")
 
 from matplotlib import colors, dates, pyplot  # noqa: E402
 
+pytestmark = pytest.mark.fast_cases(3)
+
 OF_TRACES = [
     WeightStackDisplay,
     WeightBoxDisplay,

@@ -11,6 +11,8 @@ from slow.soak_loads import FAST, ROWS, SLOW
 
 from ltm_sklearn import Snapshots
 
+pytestmark = pytest.mark.exhaustive
+
 #: A number more in each round would take more than this over the rounds that are measured.
 MOST_BYTES = 16_000
 

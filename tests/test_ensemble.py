@@ -31,6 +31,8 @@ from ltm_sklearn.ensemble import ExpertWarning, SlidingWindow
 from ltm_sklearn.experts import BOA, FixedShare, Hedge, LongTermMemory, MixingPastPosteriors, MLPoly
 from ltm_sklearn.losses import Pinball
 
+pytestmark = pytest.mark.fast_cases(1)
+
 CLASSES = [0, 1]
 K = 4
 ALGORITHMS = [LongTermMemory(), BOA(), MLPoly(), Hedge(), FixedShare(), MixingPastPosteriors()]

@@ -15,6 +15,8 @@ from sklearn.linear_model import SGDRegressor
 from ltm_sklearn import LongTermMemoryRegressor
 from ltm_sklearn.ensemble import ExpertWarning
 
+pytestmark = pytest.mark.fast_cases(1)
+
 ROWS = np.random.default_rng(0).normal(size=(10, 2))
 BAD_ROWS = np.where(np.arange(20).reshape(10, 2) == 0, BAD, ROWS)
 Y = ROWS[:, 0]
@@ -36,6 +38,7 @@ def test_expert_that_does_not_come_back_from_its_process_sleeps(way):
 
 
 @pytest.mark.parametrize("way", ["dies", "cannot be sent"])
+@pytest.mark.exhaustive
 def test_expert_that_does_not_come_back_is_an_error_if_so_wished_and_nothing_has_changed(way):
     experts = [("bad", Fails(way)), ("sgd", SGDRegressor(random_state=0))]
     model = LongTermMemoryRegressor(experts, memory=None, n_jobs=2, on_error="raise").partial_fit(ROWS, Y)

@@ -39,6 +39,8 @@ from ltm_sklearn.river import LongTermMemoryForecaster as ForRiver  # noqa: E402
 from ltm_sklearn.sktime import LongTermMemoryEnsemble  # noqa: E402
 from ltm_sklearn.sktime import LongTermMemoryForecaster as ForSktime  # noqa: E402
 
+pytestmark = pytest.mark.fast_cases(1)
+
 FLAT = [0.0] * 100
 
 
@@ -309,6 +311,7 @@ def sktime_run(forecaster, y, start=1):
     return said
 
 
+@pytest.mark.exhaustive
 def test_sktimes_checks():
     expected = {}  # no check is expected to fail
     with warnings.catch_warnings():
@@ -645,6 +648,7 @@ def test_wrong_input_to_the_ensemble_algorithm(parameters, forecasts, message):
         LongTermMemoryEnsemble(**parameters).update(forecasts, [0.0])
 
 
+@pytest.mark.exhaustive
 def test_the_package_imports_neither_sktime_nor_river(tmp_path):
     code = """
         import sys

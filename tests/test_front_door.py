@@ -28,6 +28,7 @@ def code_blocks(document):
     return re.findall(r"```python\n(.*?)```", (ROOT / document).read_text(), flags=re.DOTALL)
 
 
+@pytest.mark.fast_cases(1)
 @pytest.mark.parametrize(
     "document",
     [
@@ -78,7 +79,7 @@ def test_the_demo_says_what_is_wrong(tmp_path, capsys):
 
 
 def test_the_demo_names_the_missing_extra(monkeypatch, capsys):
-    monkeypatch.setattr("ltm_sklearn.cli.demo.find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     assert main(["demo"]) == 1
     assert "ltm_sklearn[plot]" in capsys.readouterr().err
 

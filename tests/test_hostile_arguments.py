@@ -30,6 +30,8 @@ from river import linear_model, naive_bayes  # noqa: E402
 from ltm_sklearn import river  # noqa: E402
 from ltm_sklearn.sktime import LongTermMemoryEnsemble  # noqa: E402
 
+pytestmark = pytest.mark.fast_cases(2)
+
 X = np.random.default_rng(0).normal(size=(10, 2))
 Y = X[:, 0]
 BEYOND = 10**400  #: all floats

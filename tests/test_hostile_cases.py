@@ -22,6 +22,8 @@ from ltm_sklearn.forecasting import _series_state as _cells
 from ltm_sklearn.losses._classification import CLASS_LOSSES
 from ltm_sklearn.streams import Led, RandomTree, led
 
+pytestmark = pytest.mark.fast_cases(2)
+
 X = np.random.default_rng(0).normal(size=(10, 2))
 Y = X[:, 0]
 HUGE = np.array([10**400] * 10, dtype=object)

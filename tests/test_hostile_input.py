@@ -19,6 +19,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from test_public_names import PUBLIC
 
+pytestmark = pytest.mark.exhaustive
+
 ENTRIES = hostile_entries.ENTRIES | hostile_models.ENTRIES
 
 #: Public names that have no entry, and why.
@@ -47,8 +49,15 @@ WITHOUT_INPUT = {
     "ltm_sklearn.distributed.PanelMixture": "hands rows on to ExpertMixture; wrong frames are in tests/test_panels.py",
     "ltm_sklearn.persistence.Checkpoint": "folders and files that are wrong are in tests/test_checkpoint.py",
     "ltm_sklearn.persistence.CheckpointWarning": "a warning",
-    "ltm_sklearn.persistence.load": "damaged and crafted files are in tests/test_persistence_files.py",
-    "ltm_sklearn.persistence.save": "what cannot be saved is in tests/test_persistence_files.py",
+    "ltm_sklearn.persistence.BadFileError": "an error",
+    "ltm_sklearn.persistence.describe_parameters": "takes any object; tests/test_checkpoint.py",
+    **dict.fromkeys(
+        (
+            f"ltm_sklearn.persistence.{name}"
+            for name in ["dumps", "load", "loads", "save", "sync_folder", "write_atomically"]
+        ),
+        "damaged files, and objects that cannot be saved, are in tests/test_persistence.py",
+    ),
     "ltm_sklearn.streams.Batch": "a named tuple",
     "ltm_sklearn.streams.Segment": "a named tuple",
 }

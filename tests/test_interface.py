@@ -38,6 +38,8 @@ from ltm_sklearn.experts import (
     Squint,
 )
 
+pytestmark = pytest.mark.fast_cases(3)
+
 T = 24
 
 ROUNDS = {

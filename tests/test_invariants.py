@@ -33,6 +33,8 @@ from ltm_sklearn.experts import (
     Squint,
 )
 
+pytestmark = pytest.mark.fast_cases(3)
+
 few = settings(deadline=None, max_examples=6)
 some = settings(deadline=None, max_examples=40)
 

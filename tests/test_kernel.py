@@ -12,6 +12,8 @@ from ltm_sklearn.experts import _base as base_module
 from ltm_sklearn.experts import _long_term_memory as memory_module
 from ltm_sklearn.experts._compiled import kernel
 
+pytestmark = pytest.mark.fast_cases(3)
+
 COMPILED = {
     "LongTermMemory": LongTermMemory,
     "LongTermMemory(horizon)": lambda: LongTermMemory(horizon=30_000),

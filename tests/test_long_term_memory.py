@@ -12,6 +12,8 @@ from ltm_sklearn.experts import _base as base
 from ltm_sklearn.experts import _long_term_memory as implementation
 from ltm_sklearn.experts._long_term_memory import POTENTIAL_FLOOR, RATES
 
+pytestmark = pytest.mark.fast_cases(1)
+
 ROUNDING = 1e-6
 
 
@@ -91,6 +93,7 @@ class WithoutConfidence(WithoutTrackers):
 
 
 @pytest.mark.parametrize("broken", [WrongSign, WithoutBias, WithoutConfidence])
+@pytest.mark.exhaustive
 def test_a_broken_default_breaks_the_theorem(broken):
     assert hard_excess(broken) > ROUNDING
 
@@ -127,6 +130,7 @@ def test_regret_is_logarithmic_on_stochastic_segments(n_experts, n_segments, gap
     assert regret <= stochastic_bound(100_000, n_experts, gap, good)
 
 
+@pytest.mark.exhaustive
 def test_the_wrong_sign_breaks_the_stochastic_bound():
     """Its regret grows by the gap in every round; the bound, per round, is far below that."""
     _, good = stochastic_regret(LongTermMemory(), 100_000, 10, 4, 0.8, 0)
@@ -157,6 +161,7 @@ def test_a_regime_that_returns_gets_cheaper():
     assert max(costs[2:]) < 0.6 * costs[1]
 
 
+@pytest.mark.exhaustive
 def test_ten_million_rounds_kill_nobody():
     """Five million rounds for one expert, then for another: found within 40 rounds, and back within 40."""
     algorithm, chunk = LongTermMemory(), 500_000

@@ -10,6 +10,8 @@ from ltm_sklearn.losses import Absolute, Huber, LogCosh, Percentage, Pinball, Sq
 from ltm_sklearn.losses._classification import ClassificationScore
 from ltm_sklearn.losses._regression import RegressionScore
 
+pytestmark = pytest.mark.fast_cases(4)
+
 # Classes ------------------------------------------------------------------------------------------------------
 
 #: Two experts, three rows, three classes; the truth is 0, 1, 2.

@@ -9,6 +9,8 @@ from pools import for_each
 
 from ltm_sklearn.bandits import BanditAlgorithm, Exp3, Exp3S, LowerBoundAdversary
 
+pytestmark = pytest.mark.fast_cases(2)
+
 T, S, K = 600, 6, 5
 
 

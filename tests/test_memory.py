@@ -19,6 +19,8 @@ from ltm_sklearn.experts import LongTermMemory
 from ltm_sklearn.losses._regression import RegressionScore
 from ltm_sklearn.streams import stagger
 
+pytestmark = pytest.mark.fast_cases(3)
+
 # Models of which everything is known: they say the last target that they learned --------------------------------
 
 

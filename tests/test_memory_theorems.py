@@ -22,6 +22,8 @@ from ltm_sklearn.experts import (
 )
 from ltm_sklearn.experts._reductions import AWAKE
 
+pytestmark = pytest.mark.fast_cases(1)
+
 ROUNDING = 1e-6
 
 
@@ -296,6 +298,7 @@ def test_theorem_2_stochastic(constants, n_experts, n_segments, gap, seed):
 
 
 @pytest.mark.parametrize("constants", EXCESS)
+@pytest.mark.exhaustive
 def test_the_wrong_sign_breaks_the_stochastic_bound(constants):
     algorithm = WrongSign(constants=constants)
     regret, good = stochastic_regret(algorithm, 12_000, 3, 2, 0.9, 0)
@@ -331,6 +334,7 @@ def test_theorem_2_on_hard_streams(constants, switching):
 
 
 @pytest.mark.parametrize(("broken", "constants", "switching"), BROKEN, ids=lambda v: getattr(v, "__name__", str(v)))
+@pytest.mark.exhaustive
 def test_a_broken_reduction_breaks_theorem_2(broken, constants, switching):
     assert hard_excess(broken(switching=switching, constants=constants), constants) > ROUNDING
 

@@ -23,6 +23,8 @@ from ltm_sklearn.experts import BOA, FixedShare, LongTermMemory, MLPoly
 from ltm_sklearn.losses import Absolute, Huber, Pinball, Squared
 from ltm_sklearn.losses._regression_losses import OutputLosses
 
+pytestmark = pytest.mark.fast_cases(4)
+
 
 def frame(X, **columns):
     names = [f"model {at}" for at in range(X.shape[1])]

@@ -2,20 +2,18 @@
 
 import inspect
 import pickle
-import warnings
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from forecasts import returning, sleepy
 from sklearn.base import clone
-from sklearn.exceptions import InconsistentVersionWarning
 
 from ltm_sklearn import ExpertMixture
 from ltm_sklearn.experts import BOA, FixedShare
 from ltm_sklearn.losses import Huber
-from ltm_sklearn.persistence import load
+
+pytestmark = pytest.mark.fast_cases(2)
 
 N_ROWS = 120
 HALF = N_ROWS // 2
@@ -28,7 +26,6 @@ FRAME = pd.DataFrame(sleepy(X), columns=list("abcd")[: X.shape[1]]).assign(
 )
 PLAIN = FRAME.drop(columns=["shop", "hall", "week", "day"])
 COLUMNS = {"series": "shop", "group": "hall", "block": "week", "time": "day"}
-FILES = sorted(Path(__file__).parent.glob("fixtures/*/mixture-lag-bias.ltm"))
 
 #: How a mixture is made, and its table.
 RUNS = {
@@ -148,13 +145,3 @@ def test_a_wrong_number_of_jobs_in_mid_run_is_an_error_before_anything_is_learne
     same(mixture, before, table)
     mixture.set_params(n_jobs=1)
     same(learned(mixture, table, HALF, N_ROWS), learned(before, table, HALF, N_ROWS), table)
-
-
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.parent.name)
-def test_a_mixture_of_an_earlier_version_goes_on_with_what_it_had_when_it_was_written(path):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", InconsistentVersionWarning)
-        mixture, before = load(path), load(path)
-    mixture.set_params(bias=False, lag=-1, quantiles=[0.5], record=0)
-    same(mixture, before, X)
-    same(learned(mixture, X, 0, 40), learned(before, X, 0, 40), X)

@@ -12,6 +12,8 @@ from ltm_sklearn.aggregation._aggregator import Aggregator, Rows
 from ltm_sklearn.losses import LOSSES, Pinball
 from ltm_sklearn.losses._regression_losses import OutputLosses
 
+pytestmark = pytest.mark.fast_cases(3)
+
 FADING = np.exp(-1.0 / 100.0)
 
 

@@ -19,7 +19,10 @@ from ltm_sklearn.losses import Pinball
 from ltm_sklearn.river import LongTermMemoryClassifier, LongTermMemoryRegressor
 from ltm_sklearn.streams import linear_regressions, stagger
 
-pytestmark = pytest.mark.skipif(_one_row.kernel is None, reason="without a compiler there is no fast path")
+pytestmark = [
+    pytest.mark.skipif(_one_row.kernel is None, reason="without a compiler there is no fast path"),
+    pytest.mark.fast_cases(3),
+]
 
 
 def chances(n_rows, labels, seed=0):

@@ -26,6 +26,8 @@ from ltm_sklearn.distributed._bucket_work import Work
 from ltm_sklearn.distributed._buckets import bucket_of, buckets_of, plain_name
 from ltm_sklearn.experts import LongTermMemory
 
+pytestmark = pytest.mark.fast_cases(1)
+
 N_BUCKETS = 3
 
 
@@ -638,27 +640,6 @@ def test_labels_that_could_not_be_read_again_are_refused(which, label, tmp_path)
     assert files_in(tmp_path) == before
     panel.partial_fit(second.assign(**{"of it": second["day"]}))
     assert panel.predict(last.assign(**{"of it": last["day"]}))["mixture"].notna().all()
-
-
-class Keeper:
-    """A loss that comes to hold what it was not given, of a class that nobody has said is trusted."""
-
-    def __init__(self):
-        self.kept = None
-
-    def __call__(self, targets, forecasts):
-        self.kept = Text("kept")
-        return np.abs(targets - forecasts)
-
-    def __repr__(self):
-        return "Keeper()"
-
-
-def test_what_a_loss_has_come_to_hold_and_could_not_be_read_again_is_refused(tmp_path):
-    panel = panel_in(tmp_path, loss=Keeper())
-    with pytest.raises(ValueError, match=r"loss=Keeper\(\) cannot be written .*Text.*nothing was learned"):
-        panel.partial_fit(panel_frame(n_series=4))
-    assert files_in(tmp_path) == {}
 
 
 def test_series_of_numbers_are_named_as_such(tmp_path):

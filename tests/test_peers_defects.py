@@ -20,6 +20,8 @@ from sklearn.base import clone
 from ltm_sklearn import experts
 from ltm_sklearn.experts import BOA, AdaNormalHedge, FixedShare, LongTermMemory, MixingPastPosteriors, ShareTheta
 
+pytestmark = pytest.mark.fast_cases(3)
+
 # An exponentially weighted ensemble whose weights start at 1 each, underflow together and never come back ---
 
 

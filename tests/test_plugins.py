@@ -34,6 +34,8 @@ from ltm_sklearn.experts import (
     Squint,
 )
 
+pytestmark = pytest.mark.fast_cases(3)
+
 T = 10
 
 

@@ -27,6 +27,8 @@ from ltm_sklearn.evaluation._leaders import MOST_LEADERS, Leaders
 from ltm_sklearn.evaluation._regret import Comparators
 from ltm_sklearn.streams import Batches, RecurringConcepts, linear_regressions, sea, stagger
 
+pytestmark = pytest.mark.fast_cases(2)
+
 
 class Says:
     """Answers with one feature, in River's way; remembers what it was asked and taught."""
@@ -580,6 +582,7 @@ def test_schedule_of_many_segments_is_thinned():
     assert schedule.segments[0].concept == "a"
 
 
+@pytest.mark.exhaustive
 def test_memory_does_not_grow_with_the_stream():
     class Right:
         leader_ = "me"

@@ -19,9 +19,10 @@ PUBLIC = {
     "SlidingWindowUCB SparseHybrid SparseLongTermMemory",
     "ltm_sklearn.bandits.reference": "follow_the_regularised_leader sparse_bandit",
     "ltm_sklearn.display": "AverageLossDisplay ContributionDisplay CumulativeLossDisplay LiveDisplay "
-    "MemoryCurveDisplay RecurrenceDisplay ResidualDisplay RunningLossDisplay RunRecord WeightBoxDisplay WeightStackDisplay",
+    "MemoryCurveDisplay RecurrenceDisplay ResidualDisplay RunningLossDisplay RunRecord WeightBoxDisplay "
+    "WeightStackDisplay",
     "ltm_sklearn.distributed": "DaskWorkers OnWorker PanelMixture",
-    "ltm_sklearn.ensemble": "ExpertMixture ExpertSummary ExpertWarning FromRiverClassifier FromRiverRegressor "
+    "ltm_sklearn.ensemble": "ExpertSummary ExpertWarning FromRiverClassifier FromRiverRegressor "
     "IncrementalPipeline LongTermMemoryClassifier LongTermMemoryRegressor SlidingWindow",
     "ltm_sklearn.evaluation": "Difference PrequentialDisplay PrequentialResult crps oracles prequential",
     "ltm_sklearn.evaluation.oracles": "ExpertSequence MemoryCurve Oracle SequenceAmong best_convex best_expert "
@@ -31,10 +32,12 @@ PUBLIC = {
     "Squint",
     "ltm_sklearn.experts.reference": "FixedShareVariant HedgeVariant1 HedgeVariant2 best_of_both_worlds "
     "confidence_rated learning_rates mixing_past_posteriors simple_reduction",
+    "ltm_sklearn.forecasting": "ExpertMixture",
     "ltm_sklearn.losses": "Absolute Huber LOSSES LogCosh Percentage Pinball RegressionLoss Squared",
     "ltm_sklearn.engine": "DriftDetector Snapshots",
     "ltm_sklearn.recording": "RunRecord",
-    "ltm_sklearn.persistence": "Checkpoint CheckpointWarning load save",
+    "ltm_sklearn.persistence": "BadFileError Checkpoint CheckpointWarning describe_parameters dumps load loads save "
+    "sync_folder write_atomically",
     "ltm_sklearn.river": "BanditPolicy ExpertPolicy ExpertSelectionClassifier ExpertSelectionRegressor "
     "FromSklearnClassifier FromSklearnRegressor LongTermMemoryClassifier LongTermMemoryForecaster "
     "LongTermMemoryRegressor",
@@ -50,7 +53,7 @@ def with_parameters():
     for module, names in PUBLIC.items():
         for name in names.split():
             value = getattr(importlib.import_module(module), name)
-            is_class = inspect.isclass(value) and not issubclass(value, tuple | Warning | Protocol)
+            is_class = inspect.isclass(value) and not issubclass(value, tuple | Exception | Protocol)
             if is_class or inspect.isfunction(value):
                 found.setdefault(value, f"{module}.{name}")
     return [pytest.param(value, id=name) for value, name in found.items()]

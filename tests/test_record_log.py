@@ -262,6 +262,7 @@ def test_a_search_leaves_the_log_of_the_refitted_model(tmp_path):
     assert clone(search.best_estimator_).record == path
 
 
+@pytest.mark.exhaustive
 def test_writers_side_by_side_never_make_a_log_that_cannot_be_read(tmp_path):
     path = tmp_path / "run.jsonl"
     script = (

@@ -9,6 +9,8 @@ from pools import for_each, same, snapshot
 
 from ltm_sklearn.bandits import DiscountedUCB, Exp3, Exp3IX, Exp3S, SlidingWindowUCB
 
+pytestmark = pytest.mark.fast_cases(3)
+
 
 def played_by_hand(bandit, losses, *, n_queries=None):
     """Plays with draw and update; yields the probabilities before each round, the arms, and the chances of each."""

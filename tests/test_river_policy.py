@@ -28,6 +28,8 @@ from ltm_sklearn.bandits import Exp3
 from ltm_sklearn.experts import FixedShare, Hedge
 from ltm_sklearn.river import BanditPolicy, ExpertPolicy
 
+pytestmark = pytest.mark.fast_cases(2)
+
 both = pytest.mark.parametrize("policy_of", [BanditPolicy, ExpertPolicy])
 N_MODELS = 8
 

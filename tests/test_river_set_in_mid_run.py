@@ -14,6 +14,8 @@ from ltm_sklearn import Snapshots, river
 from ltm_sklearn.bandits import Exp3IX
 from ltm_sklearn.experts import Hedge
 
+pytestmark = pytest.mark.fast_cases(2)
+
 N_ROWS, HALF = 80, 40
 
 #: Other values, some of them wrong.

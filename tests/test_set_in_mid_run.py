@@ -15,6 +15,8 @@ from ltm_sklearn import LongTermMemoryClassifier, LongTermMemoryRegressor, Snaps
 from ltm_sklearn.bandits import Exp3IX
 from ltm_sklearn.experts import FixedShare, Hedge
 
+pytestmark = pytest.mark.fast_cases(2)
+
 N_ROWS, HALF, BATCH = len(X), len(X) // 2, 10
 SHARED = {"memory": Snapshots(every=20, max_size=4), "record": 7}
 BANDIT = {"feedback": "bandit", "record": 7}

@@ -1,10 +1,11 @@
 """scikit-learn's own checks of its estimators' conventions, run on ours in many configurations."""
 
+import pytest
 from sklearn.linear_model import Ridge, SGDClassifier, SGDRegressor
 from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn_checks import sklearn_checks
 
 from ltm_sklearn import ExpertMixture, LongTermMemoryClassifier, LongTermMemoryRegressor, Snapshots
 from ltm_sklearn.ensemble import IncrementalPipeline, SlidingWindow
@@ -14,9 +15,9 @@ from ltm_sklearn.experts import BOA, FixedShare
 def in_many_configurations(ensemble, experts, sparse_experts, fit_only):
     """An ensemble as users set it up; the experts are cheap, for there are some sixty checks of each."""
     return [
+        ensemble(experts, memory=Snapshots(every=100, on_drift=False), batch_size=50, record=3),
         ensemble(),
         ensemble(experts, memory=None, combine="leader"),
-        ensemble(experts, memory=Snapshots(every=100, on_drift=False), batch_size=50, record=3),
         ensemble(experts, rounds="row", combine="sample", random_state=0),
         ensemble(experts, algorithm=FixedShare(), on_error="raise"),
         ensemble(sparse_experts, feedback="bandit", random_state=0),
@@ -80,6 +81,6 @@ def expected_failed_checks(estimator):
     return failures
 
 
-@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failed_checks)
+@pytest.mark.parametrize(("estimator", "check"), sklearn_checks(ESTIMATORS, expected_failed_checks))
 def test_scikit_learns_checks(estimator, check):
     check(estimator)

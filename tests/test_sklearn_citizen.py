@@ -26,6 +26,8 @@ from ltm_sklearn import LongTermMemoryClassifier, LongTermMemoryRegressor, Snaps
 from ltm_sklearn.ensemble import IncrementalPipeline, SlidingWindow
 from ltm_sklearn.experts import FixedShare, Hedge, LongTermMemory
 
+pytestmark = pytest.mark.fast_cases(1)
+
 rng = np.random.default_rng(0)
 X = rng.normal(size=(400, 3))
 labels = (X[:, 0] + 0.5 * rng.normal(size=400) > 0).astype(int)

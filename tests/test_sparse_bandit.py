@@ -8,6 +8,8 @@ import pytest
 from ltm_sklearn.bandits import SparseHybrid, SparseLongTermMemory, _sparse
 from ltm_sklearn.bandits._hybrid import hybrid_weights
 
+pytestmark = pytest.mark.fast_cases(3)
+
 
 def sparse_losses(n_rounds, n_arms, seed=0):
     """One arm at a time is good, most times; now and then another loses."""

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from ltm_sklearn.bandits import SparseHybrid, SparseLongTermMemory
 from ltm_sklearn.bandits._sparse import _led, next_confidence
 
+pytestmark = pytest.mark.fast_cases(2)
+
 ROUNDING = 1e-9
 
 

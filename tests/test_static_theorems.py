@@ -9,6 +9,8 @@ from scipy.integrate import quad
 
 from ltm_sklearn.experts import AdaNormalHedge, AdaptMLProd, Hedge, Prod, Squint
 
+pytestmark = pytest.mark.fast_cases(3)
+
 ROUNDING = 1e-7
 
 
@@ -224,5 +226,6 @@ MUTANTS = {
 
 
 @pytest.mark.parametrize("name", MUTANTS)
+@pytest.mark.exhaustive
 def test_a_broken_algorithm_breaks_the_bound(name):
     assert hard_excess(*MUTANTS[name]) > ROUNDING

@@ -28,6 +28,8 @@ from ltm_sklearn.streams import (
     stagger,
 )
 
+pytestmark = pytest.mark.fast_cases(3)
+
 READY = [stagger, sea, sine, agrawal, led, random_trees, rotating_hyperplane, linear_regressions]
 
 
@@ -580,7 +582,7 @@ def test_table_without_rows_has_no_batches(tmp_path):
         ("nothing", {}, "has no rows"),
         ("array", {}, "has rows of type ndarray: they must be pairs"),
         ("reader", {"target": "y"}, "ends for good"),
-        ("twice", {"target": "y"}, "different names"),
+        ("twice", {"target": "y"}, "unique column names"),
     ],
 )
 def test_bad_sources_are_named(source, arguments, message, frame):

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from ltm_sklearn.experts import AdaNormalHedge, AdaNormalHedgeTV, FixedShare, MixingPastPosteriors, ShareTheta
 
+pytestmark = pytest.mark.fast_cases(2)
+
 ROUNDING = 1e-7
 
 
@@ -226,6 +228,7 @@ MUTANTS = {
 
 
 @pytest.mark.parametrize("name", MUTANTS)
+@pytest.mark.exhaustive
 def test_a_broken_algorithm_breaks_the_bound(name):
     assert hard_excess(*MUTANTS[name]) > ROUNDING
 

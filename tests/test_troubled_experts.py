@@ -25,6 +25,8 @@ from ltm_sklearn import LongTermMemoryClassifier, LongTermMemoryRegressor, Snaps
 from ltm_sklearn.engine._model_calls import able_to_travel, attempt
 from ltm_sklearn.ensemble import ExpertWarning, IncrementalPipeline
 
+pytestmark = pytest.mark.fast_cases(1)
+
 
 class Stubborn(Exception):
     """Needs two arguments, and so does not unpickle."""
@@ -111,6 +113,7 @@ def balanced_batches(n_batches, size=4):
 
 @pytest.mark.parametrize("memory", [None, "auto"])
 @pytest.mark.parametrize("backend", [None, "threading", "loky"])
+@pytest.mark.exhaustive
 def test_expert_that_needs_many_rows_gets_them(memory, backend):
     experts = [("nb", GaussianNB()), ("cal", CalibratedClassifierCV(LogisticRegression(), cv=5))]
     model = LongTermMemoryClassifier(experts, memory=memory, n_jobs=None if backend is None else 2)

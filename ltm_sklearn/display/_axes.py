@@ -139,7 +139,7 @@ def to_draw(run_record: RunRecord) -> RunRecord:
     return run_record.thinned(FEWER_RECORDS) if len(run_record.ends) > MOST_RECORDS else run_record
 
 
-# BanditWeighting ----------------------------------------------------------------------------------------------------------
+# Drawing ----------------------------------------------------------------------------------------------------------
 
 
 def draw_stack(ax: Any, at: Floats, layers: Floats, labels: list[str], colours: list[str]) -> list[Any]:

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn import config_context
 
 from ..engine import CallFailure, able_to_travel, error_text
-from ..persistence import write_whole
+from ..persistence import write_atomically
 from ._threads import Threads
 
 
@@ -172,7 +172,7 @@ class Bench:
             return data
         # a name of its own: whoever lets go of an older checkpoint removes that one's file
         path = str(Path(self.folder) / f"{key}-{held.n_learned}-{uuid4().hex[:8]}.pickle")
-        write_whole(data, path)
+        write_atomically(data, path)
         return path
 
 

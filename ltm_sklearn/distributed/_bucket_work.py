@@ -14,7 +14,7 @@ from sklearn.base import clone
 
 from .._typing import Floats
 from ..forecasting import ExpertMixture, times_of
-from ..persistence import BadFile, Encoder, _dump, _load, dumped, load, untrusted_types, write_whole
+from ..persistence import dumps, load, loads, write_atomically
 from ._buckets import NO_BUCKET, plain_names
 from ._generations import Generations, Header
 
@@ -57,7 +57,7 @@ class Work:
             except ValueError as error:
                 again = self.load(bucket)
                 raise self._told_by_series(bucket, rows, error, partial(self._learn, again)) from error
-            write_whole(self._dumped(mixture), str(self._generations.path(self.new_file(bucket))))
+            write_atomically(self._dumped(mixture), str(self._generations.path(self.new_file(bucket))))
         except ValueError as error:
             return FailureReport(bucket, 0, 0, str(error), True)
         except Exception:
@@ -84,7 +84,7 @@ class Work:
             if path is None:
                 mixture = clone(self.mixture)._begin(given.experts[: given.n_first])
             else:
-                mixture = load(path, trusted=own_names(self.mixture))
+                mixture = load(path, trusted=needs_pickle(self.mixture))
                 mixture.n_jobs = self.mixture.n_jobs
         except FileNotFoundError as error:
             raise ValueError(
@@ -145,28 +145,23 @@ class Work:
 
     def _dumped(self, mixture: ExpertMixture) -> bytes:
         """The bytes of a bucket's file. What could not be read again is refused: all its series would be lost."""
-        names = own_names(self.mixture)
-        known = mixture._known
-        self._check_labels("group", known.groups, names)
-        self._check_labels("block", known.last_block.values(), names)
-        data = _dump(mixture)
-        if any(not name.startswith("ltm_sklearn.") for name in names):  # what else it has come to hold, nobody knows
-            try:
-                _load(data, trusted=names)
-            except BadFile as error:
-                raise ValueError(_UNREADABLE.format(self.mixture, error)) from error
-        return data
+        self._check_labels("group", mixture._known.groups)
+        self._check_labels("block", mixture._known.last_block.values())
+        try:
+            return dumps(mixture, allow_pickle=needs_pickle(self.mixture))
+        except ValueError as error:
+            raise ValueError(_UNREADABLE.format(self.mixture, error)) from error
 
-    def _check_labels(self, which: str, labels: Iterable[Any], names: list[str]) -> None:
-        """That labels can be read again; those that are plain can."""
-        strange = [*{(type(label), label): label for label in labels if type(label) not in PLAIN}.values()]
-        if not strange or _is_readable(strange, names):
-            return
-        wrong = next((label for label in strange if not _is_readable(label, names)), strange[0])
-        raise ValueError(
-            f"column {getattr(self.mixture, which)!r} ({which}=): {wrong!r}, of {type(wrong)!r}, cannot be written so "
-            "that all can read it: make it text or a number"
-        )
+    def _check_labels(self, which: str, labels: Iterable[Any]) -> None:
+        """Raise a ValueError for a label that could only be pickled."""
+        for label in {(type(label), label): label for label in labels if type(label) not in PLAIN}.values():
+            try:
+                dumps(label, allow_pickle=False)
+            except ValueError as error:
+                raise ValueError(
+                    f"column {getattr(self.mixture, which)!r} ({which}=): {label!r}, of {type(label)!r}, cannot be "
+                    "written so that all can read it: make it text or a number"
+                ) from error
 
     # Predicting -----------------------------------------------------------------------------------------------------
 
@@ -190,14 +185,6 @@ _UNREADABLE = "algorithm={0.algorithm!r} or loss={0.loss!r} cannot be written so
 _OF_MAIN = "{} is of __main__, where workers do not find it: put it into a module"
 
 
-def _is_readable(thing: Any, names: list[str]) -> bool:
-    try:
-        _load(_dump(thing), trusted=names)
-    except ValueError:
-        return False
-    return True
-
-
 def _twin(name: Any) -> Any:
     """The text of a number, or the number of a text; None if there is none."""
     if not isinstance(name, str):
@@ -214,30 +201,26 @@ def special_columns(mixture: ExpertMixture) -> list[str]:
     return [name for name in dict.fromkeys(names) if isinstance(name, str)]
 
 
-def own_names(mixture: ExpertMixture) -> list[str]:
-    """Names of the caller's own classes and functions, and of what is in them: whoever hands them in trusts them."""
-    encoder = Encoder(by_pickle=False)
-    encoder.encode([mixture.algorithm, mixture.loss])
-    names = {name.replace(":", ".") for name in encoder.names}
-    if encoder.models:
-        names |= untrusted_types(dumped(encoder.models, False, lambda at: encoder.path(encoder.places[at])), ())
-    return sorted(names)
+def needs_pickle(mixture: ExpertMixture) -> bool:
+    """Return whether the algorithm or the loss is the user's own, so that files of the panel have pickles."""
+    try:
+        dumps([mixture.algorithm, mixture.loss], allow_pickle=False)
+    except ValueError:
+        return True
+    return False
 
 
 def check_own(mixture: ExpertMixture) -> None:
     """That what is the caller's own can be written and read again by all: what is learned would else be lost."""
     for which, given in {"algorithm": mixture.algorithm, "loss": mixture.loss}.items():
-        thing = given
-        while isinstance(thing, partial):
-            thing = thing.func
-        if (thing if hasattr(thing, "__qualname__") else type(thing)).__module__ == "__main__":
-            raise ValueError(_OF_MAIN.format(f"{which}={given!r}"))
+        left = [given]
+        while left:
+            thing = left.pop()
+            if isinstance(thing, partial):
+                left += [thing.func, *thing.args, *thing.keywords.values()]
+            elif (thing if hasattr(thing, "__qualname__") else type(thing)).__module__ == "__main__":
+                raise ValueError(_OF_MAIN.format(f"{which}={given!r}"))
     try:
-        data = _dump(clone(mixture))
-        names = own_names(mixture)
-        _load(data, trusted=names)
+        loads(dumps(clone(mixture)), trusted=True)
     except ValueError as error:
         raise ValueError(_UNREADABLE.format(mixture, error)) from error
-    for name in names:
-        if name.startswith("__main__."):
-            raise ValueError(_OF_MAIN.format(name))

@@ -16,7 +16,7 @@ from uuid import uuid4
 import numpy as np
 from sklearn import config_context
 
-from ..persistence import sync_folder, write_whole
+from ..persistence import sync_folder, write_atomically
 
 FORMAT = 2
 READ = (1, FORMAT)  #: what can be read; in the first, generations had no names of calls
@@ -126,7 +126,7 @@ class Generations:
         self.check_no_other(generation.number)
         path = self._file_of(generation.number)
         beside = self.folder / f".{path.name}.{uuid4().hex[:8]}"
-        write_whole(json.dumps({"format": FORMAT, **asdict(generation)}).encode(), str(beside))
+        write_atomically(json.dumps({"format": FORMAT, **asdict(generation)}).encode(), str(beside))
         try:
             _rename_to_new(beside, path)
         except FileExistsError as error:

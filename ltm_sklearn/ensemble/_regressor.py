@@ -32,8 +32,8 @@ class LongTermMemoryRegressor(RegressorMixin, LongTermMemoryEnsemble):
         Any of :mod:`ltm_sklearn.experts`. None: ``LongTermMemory()``. With ``feedback="bandit"`` any of
         :mod:`ltm_sklearn.bandits`. None: ``LongTermMemoryBandit()``.
     feedback : {"full", "bandit"}, default="full"
-        Whether all experts are asked in each round, or only ``n_queries`` of them, which the algorithm draws: for models
-        that cost money to ask. All live experts learn in either case; to them the targets are free. What was not asked
+        Whether all experts are asked in each round, or only ``n_queries`` of them, which the algorithm draws: for
+        models that cost money to ask. All live experts learn in either case; to them the targets are free. What was not asked
         is not known, so that there is no blending, no gradient trick and no stack.
     n_queries : int, default=1
         With ``feedback="bandit"``, how many experts are asked in a round: the first is drawn by its probability, the

@@ -9,7 +9,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from ..persistence import Checkpoint, setting_of
+from ..persistence import Checkpoint, describe_parameters
 from ..streams import Batch
 from ._run import Run
 
@@ -24,12 +24,12 @@ def resumed(checkpoint: Checkpoint, fresh: Run, models: Mapping[Any, Any], argum
     """
     for name, model in models.items():
         check_in_place(name, model)
-    setting = {"models": repr(list(models))}
+    parameters = {"models": repr(list(models))}
     for name, value in arguments.items():
-        setting |= setting_of(value, name)
+        parameters |= describe_parameters(value, name)
     for name, model in models.items():
-        setting |= setting_of(model, f"model {name!r}")
-    run, _ = checkpoint._resume(fresh, setting)
+        parameters |= describe_parameters(model, f"model {name!r}")
+    run, _ = checkpoint.resume(fresh, parameters)
     if run is not fresh:
         for name, model in models.items():
             contestant = run.contestants[name]

@@ -42,6 +42,5 @@ __all__ = [
 # for the other packages
 from ._base import leave as leave
 from ._base import rule_is_changed as rule_is_changed
-from ._kernel import MemoryRounds as MemoryRounds
 from ._long_term_memory import PatientMemory as PatientMemory
 from ._long_term_memory import SteadyMemory as SteadyMemory

@@ -1,4 +1,4 @@
-"""The compiled kernels. Where the package was installed without them each is None, of which one warning tells."""
+"""The compiled kernels. Each is None where the package was installed without a C compiler; one warning says so."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from .._optional import compiled
 kernel = compiled("_kernel", __package__)
 if kernel is None:
     warnings.warn(
-        "ltm_sklearn runs without its compiled kernel, many times slower: it was installed without a C compiler, "
-        "or is imported from its source folder. Installing it again where a compiler is will mend that.",
+        "ltm_sklearn runs without its compiled kernels, many times slower. It was installed without a C compiler, or "
+        "Python imports the source folder instead of the installed package. Install it where there is a C compiler; "
+        "to work on its sources, install it editable, as CONTRIBUTING.md shows.",
         RuntimeWarning,
         stacklevel=2,
     )

@@ -13,7 +13,7 @@ from .._typing import Floats, State
 from ._base import instantaneous_regret, over_experts
 from ._sharing import WEIGHT_FLOOR, Sharing
 
-# 1/d = Σ_m step·e^{u_m} exp(-d e^{u_m}) with u_m on a grid, to 2 % for d = 1 … 1e9: a few geometric run_records stand for
+# 1/d = Σ_m step·e^{u_m} exp(-d e^{u_m}) with u_m on a grid, to 2 % for d = 1 … 1e9: a few geometric traces stand for
 # the decaying past at constant cost.
 _STEP = 1.4
 _DECAY = np.exp(np.arange(np.log(12.0) + _STEP, np.log(1e-9) - 4.2, -_STEP))
@@ -29,7 +29,7 @@ class MixingPastPosteriors(Sharing):
     switching : float, optional
         Weight α of the past in each round. None: ``1/horizon``, or ``1/(t + 2)``.
     past : {"uniform", "decaying"}, default="uniform"
-        All past posteriors alike, or the one d rounds ago in proportion to 1/d (kept as geometric run_records, whose
+        All past posteriors alike, or the one d rounds ago in proportion to 1/d (kept as geometric traces, whose
         sum is within 2 % of 1/d up to a billion rounds).
     doubling : bool, default=False
         Run Algorithm 7 of the paper: losses mapped to [-1, 1], rate ``min(1/5, sqrt((S ln T + n ln K)/D))``, and a

@@ -38,8 +38,8 @@ class ExpertMixture(MixtureAttributes, MultiOutputMixin, RegressorMixin, BaseEst
     Parameters
     ----------
     algorithm : ExpertAlgorithm, optional
-        Any of :mod:`ltm_sklearn.experts`. None: a aggregator of three, which follow one expert (``LongTermMemory``), blend
-        all (``MLPoly``) or take the plain mean, weighed by how good their mixtures have been. Without gradients:
+        Any of :mod:`ltm_sklearn.experts`. None: an aggregator of three, which follow one expert (``LongTermMemory``),
+        blend all (``MLPoly``) or take the plain mean, weighed by how good their mixtures have been. Without gradients:
         ``LongTermMemory``.
     loss : str, RegressionLoss or callable, default="squared"
         "squared", "absolute", "percentage", "pinball", "huber", "log_cosh", or one of :mod:`ltm_sklearn.losses` with
@@ -406,13 +406,6 @@ class ExpertMixture(MixtureAttributes, MultiOutputMixin, RegressorMixin, BaseEst
     def __getstate__(self) -> dict[str, Any]:
         with lock_of(self):
             return shared_state(self, super().__getstate__())
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        told = vars(self)
-        if "_panel" in told and "_in_force" not in told:  # an earlier version has written it
-            self._in_force = type(self).__new__(type(self))  # no clone: what is in a file is not asked for anything
-            self._in_force.__dict__.update({name: told[name] for name in self._get_param_names() if name in told})
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_panel")

@@ -1,7 +1,7 @@
 from typing import Any
 
 from .._typing import Integers
-from ..experts import MemoryRounds
+from ..experts._kernel import MemoryRounds
 from .._typing import Floats
 
 SQUARED: int

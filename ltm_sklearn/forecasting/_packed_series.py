@@ -32,8 +32,6 @@ _CLASSES: dict[str, type] = {
 _DTYPES = {"float": np.dtype(np.float64), "int": np.dtype(np.int64)}
 _NUMBERS = (*_DTYPES, "array")
 
-MOST_PARTS = 1000  #: of a plan: some seventy are usual
-
 
 class _Unknown(Exception):
     """There is something in a cell that is not known here."""
@@ -68,19 +66,10 @@ def packed(cells: Mapping[Any, SeriesState]) -> tuple[Any, ...]:
 def apart(
     keys: NDArray[Any], which: NDArray[Any], groups: Sequence[Group], alone: Sequence[SeriesState]
 ) -> dict[Any, SeriesState]:
-    """The cells that :func:`packed` was given, by their keys and in their order.
-
-    They may come from a file that somebody has crafted: what is not as it was made there is a ValueError.
-    """
-    if any(type(cell) is not SeriesState for cell in alone):
-        raise ValueError("there is something else in the place of a cell")
+    """Return the cells that :func:`packed` was given, by their keys and in their order."""
     made = [_members(*group) for group in groups]
     made.append(iter(alone))  # which is the last: the one with the number ALONE
-    sizes = [*(n_cells for _, n_cells, _ in groups), len(alone)]
-    numbers = which.tolist()
-    if [*map(numbers.count, range(len(groups))), numbers.count(ALONE)] != sizes or len(numbers) != sum(sizes):
-        raise ValueError("there are other cells than are counted")
-    return dict(zip(map(tuple, keys.tolist()), [next(made[number]) for number in numbers], strict=True))
+    return {tuple(key): next(made[number]) for key, number in zip(keys.tolist(), which.tolist(), strict=True)}
 
 
 # Taken apart ---------------------------------------------------------------------------------------------------------
@@ -119,47 +108,23 @@ def _column(values: tuple[Any, ...]) -> NDArray[Any]:
 
 
 def _members(plan: Plan, n_cells: int, columns: Sequence[NDArray[Any]]) -> Iterator[Any]:
-    """The cells of a group."""
-    n_parts, kinds = _looked_at(plan)
-    if sum(column.nbytes for column in columns) < n_cells * n_parts:  # or a small file could be of many cells
-        raise ValueError("cells have fewer numbers than parts")
-    leaves = [_leaves(*each, n_cells) for each in zip(kinds, columns, strict=True)]
+    """Return the cells of a group one after the other."""
+    # copies, as a part of an array would keep all of it in memory; an array without a dimension is one again
+    leaves = [
+        [column[at : at + 1].reshape(shape).copy() for at in range(n_cells)] if is_array else column.tolist()
+        for (is_array, shape), column in zip(_number_parts(plan), columns, strict=True)
+    ]
     for own in zip(*leaves, strict=True):
         yield _made(plan, iter(own))
 
 
-def _looked_at(plan: Plan) -> tuple[int, list[Plan]]:
-    """How many parts it has, and those that are numbers, in their order."""
-    if plan[0] != SeriesState.__name__:
-        raise ValueError("it is not the plan of a cell")
-    left, n_parts, numbers = [plan], 0, []
-    while left:
-        part = left.pop()
-        n_parts += 1
-        kind = part[0]
-        if kind in _NUMBERS:
-            numbers.append(part)
-        elif kind == "list":
-            left += part[:0:-1]
-        elif kind == "dict" or kind in _CLASSES:
-            left += part[:1:-1]
-        elif kind != "is" or type(part[1]) not in (type(None), bool, str):  # a function could stand for a method
-            raise ValueError("the plan of a cell has an unknown part")
-        if n_parts > MOST_PARTS:
-            raise ValueError("the plan of a cell has too many parts")
-    return n_parts, numbers
-
-
-def _leaves(kind: Plan, column: NDArray[Any], n_cells: int) -> Sequence[Any]:
-    """The numbers of all cells in a place of the plan."""
-    is_array = kind[0] == "array"
-    shape = tuple(kind[2]) if is_array else ()
-    if (column.dtype, column.shape) != (_DTYPES[kind[1] if is_array else kind[0]], (n_cells, *shape)):
-        raise ValueError("cells have other numbers than their plan says")
-    if not is_array:
-        return column.tolist()
-    # copies, as a part of an array would keep all of it; an array without a dimension is one again
-    return [column[at : at + 1].reshape(shape).copy() for at in range(n_cells)]
+def _number_parts(plan: Plan) -> Iterator[tuple[bool, tuple[int, ...]]]:
+    """Return, for each number in a plan, whether it is an array, and the shape of it."""
+    if plan[0] in _NUMBERS:
+        yield plan[0] == "array", plan[2] if plan[0] == "array" else ()
+    elif plan[0] != "is":
+        for part in plan[1 if plan[0] == "list" else 2 :]:
+            yield from _number_parts(part)
 
 
 def _made(plan: Plan, leaves: Iterator[Any]) -> Any:

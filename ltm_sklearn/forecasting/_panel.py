@@ -49,7 +49,7 @@ class Panel:
     Parameters
     ----------
     aggregator_of : callable
-        Makes a aggregator from a prior.
+        Makes an aggregator from a prior.
     losses : OutputLosses
     prior : ndarray of shape (n_experts,)
     n_outputs : int

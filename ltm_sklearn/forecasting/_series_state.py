@@ -51,7 +51,7 @@ class Entries(NamedTuple):
 
 
 class SeriesState:
-    """A aggregator, what it has issued, and what came of it.
+    """An aggregator, what it has issued, and what came of it.
 
     What is issued is kept for as long as rows may still come that were issued with it: a *page* for each round, which
     says from when on it was in force.

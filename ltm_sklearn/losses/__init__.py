@@ -1,7 +1,7 @@
 """From targets and predictions to losses in [0, 1], which is what the expert algorithms learn from.
 
 Public are the losses of forecasts. Underneath, two kinds of scores share their methods, so that the engine need not
-know which it has: ``ClassificationScore`` knows the range of its losses beforehand, ``RegressionScore`` learns it on the way.
+know which it has: ``ClassificationScore`` knows the range of its losses beforehand, ``RegressionScore`` learns it.
 """
 
 from ._regression_losses import LOSSES, Absolute, Huber, LogCosh, Percentage, Pinball, RegressionLoss, Squared

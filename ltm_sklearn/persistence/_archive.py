@@ -1,7 +1,7 @@
-"""The file: a zip archive whose comment has the checksum of all that stands before it.
+"""The archive that a file is: a zip with a manifest, a checksum, and the members.
 
-``manifest.json`` says what it is and who wrote it, ``state.json`` has the objects, ``arrays/`` their arrays, and
-``models.skops`` or ``models.pickle`` what belongs to other libraries.
+``manifest.json`` says what the file is and which versions wrote it; ``state.json`` has the objects of this package,
+``arrays.npz`` their arrays, and ``models.skops`` and ``models.pickle`` the models of other libraries.
 """
 
 from __future__ import annotations
@@ -13,93 +13,70 @@ from hashlib import sha256
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
-from ._errors import BadFile, Damaged
-from ._sizes import MOST_PARTS, MOST_RATIO, check_parts, check_sizes, n_parts
-
 FORMAT = "ltm_sklearn"
 FORMAT_VERSION = 1
-MODELS = {"models.skops", "models.pickle"}
-
-_MARK = b"ltm_sklearn, sha256 of all before: "
-_DIGEST_SIZE = 64
+MANIFEST = "manifest.json"
 
 
-def packed(members: dict[str, bytes]) -> bytes:
-    """The bytes of a file."""
-    data = _packed(members, ZIP_DEFLATED)
-    texts = [text for name, text in members.items() if not name.endswith(".npy")]
-    n_bytes = sum(map(len, members.values()))
-    if n_bytes > MOST_RATIO // 2 * len(data) or n_parts(texts) > MOST_PARTS // 2 * len(data):
-        data = _packed(members, ZIP_STORED)  # lest it is taken for an attack
-    return data
+class BadFileError(ValueError):
+    """Error for a file that is not loaded: damaged, of another kind, of a newer format, or not trusted."""
 
 
-def _packed(members: dict[str, bytes], way: int) -> bytes:
+class DamagedFileError(BadFileError):
+    """Error for a file whose bytes are not those that were written."""
+
+
+def pack(manifest: dict[str, Any], members: dict[str, bytes]) -> bytes:
+    """Return the bytes of a file."""
+    manifest = {"format": FORMAT, "format_version": FORMAT_VERSION, **manifest, "sha256": _checksum(members)}
     buffer = io.BytesIO()
     with ZipFile(buffer, "w") as archive:
-        for name, data in members.items():
-            info = ZipInfo(name, (1980, 1, 1, 0, 0, 0))  # the same state gives the same bytes
-            is_array = name.endswith(".npy")  # which would take its time, and hardly become smaller
-            archive.writestr(info, data, ZIP_STORED if is_array else way, compresslevel=1)
-        archive.comment = _MARK + b"0" * _DIGEST_SIZE
-    before = buffer.getvalue()[:-_DIGEST_SIZE]
-    return before + sha256(before).hexdigest().encode()
+        for name, data in {MANIFEST: to_json(manifest), **members}.items():
+            info = ZipInfo(name, (1980, 1, 1, 0, 0, 0))  # a fixed time, so that equal states give equal bytes
+            way = ZIP_STORED if name.endswith(".npz") else ZIP_DEFLATED  # arrays hardly become smaller, and take long
+            archive.writestr(info, data, way, compresslevel=1)
+    return buffer.getvalue()
 
 
-def unpacked(data: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """The manifest, and the other members; the bytes are known to be those that were written."""
-    before, digest = data[:-_DIGEST_SIZE], data[-_DIGEST_SIZE:]
-    if not before.endswith(_MARK):
-        raise Damaged("it is no file of ltm_sklearn, or not all of it is there")
-    if sha256(before).hexdigest().encode() != digest:
-        raise Damaged("it is damaged: its checksum is another one")
+def unpack(data: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """Return the manifest and the members of a file after verifying its checksum."""
     try:
         with ZipFile(io.BytesIO(data)) as archive:
-            check_sizes(archive, len(data))
-            names = archive.namelist()
-            if len({*names}) < len(names):
-                raise BadFile("it has a member twice")
-            members = {name: archive.read(name) for name in names}
-    except (BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
-        raise BadFile(f"it cannot be unpacked: {error}") from None
-    check_parts([text for name, text in members.items() if name.endswith(".json")], len(data))
-    manifest = _manifest(members.pop("manifest.json", None))
-    known = {"state.json", *MODELS}
-    unknown = sorted(name for name in members if name not in known and not name.startswith("arrays/"))
-    if unknown or "state.json" not in members:
-        raise BadFile(f"it has a member {unknown[0]!r}" if unknown else "it has no state.json")
+            members = {name: archive.read(name) for name in archive.namelist()}
+    except (BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError, RuntimeError) as error:
+        raise DamagedFileError(f"it is damaged, or no file of ltm_sklearn ({error})") from None
+    manifest = from_json(members.pop(MANIFEST)) if MANIFEST in members else None
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        # not BadFileError: the first half of a file may end in its arrays, which are an archive, too
+        raise DamagedFileError("it is damaged, or no file of ltm_sklearn (it has no manifest of one)")
+    version = manifest.get("format_version")
+    if version != FORMAT_VERSION:
+        writer = manifest.get("versions", {}).get("ltm_sklearn")
+        raise BadFileError(
+            f"its format is version {version}, written by ltm_sklearn {writer}, and this version of ltm_sklearn reads "
+            f"version {FORMAT_VERSION}. Install ltm_sklearn {writer}"
+        )
+    if manifest.get("sha256") != _checksum(members):
+        raise DamagedFileError("it is damaged: its content has another checksum than when it was written")
     return manifest, members
 
 
-def _manifest(data: bytes | None) -> dict[str, Any]:
-    manifest = {} if data is None else read_json(data, "manifest.json")
-    if manifest.get("format") != FORMAT:
-        raise BadFile("it is no file of ltm_sklearn: its manifest does not say so")
-    written = manifest.setdefault("versions", {})
-    if not isinstance(written, dict) or {*map(type, written.values())} - {str}:
-        raise BadFile("its manifest does not say which versions have written it")
-    version = manifest.get("format_version")
-    if type(version) is not int or version < 1:
-        raise BadFile(f"its format has the version {version!r}")
-    if version > FORMAT_VERSION:
-        by = written.get("ltm_sklearn")
-        raise BadFile(
-            f"its format is version {version}, written by ltm_sklearn {by}; here it is {FORMAT_VERSION}: update"
-        )
-    return manifest
+def _checksum(members: dict[str, bytes]) -> str:
+    digest = sha256()
+    for name, data in members.items():
+        digest.update(f"{name} {len(data)} ".encode())
+        digest.update(data)
+    return digest.hexdigest()
 
 
-def as_json(value: Any) -> bytes:
-    """Without NaN, which is not JSON."""
+def to_json(value: Any) -> bytes:
+    """Return a value as JSON."""
     return json.dumps(value, separators=(",", ":"), allow_nan=False).encode()
 
 
-def read_json(data: bytes, name: str) -> dict[str, Any]:
-    """A table."""
+def from_json(data: bytes) -> Any:
+    """Return the value of a member in JSON."""
     try:
-        value = json.loads(data)
-    except (ValueError, RecursionError) as error:
-        raise BadFile(f"its {name} cannot be read: {error}") from None
-    if not isinstance(value, dict):
-        raise BadFile(f"its {name} is no table")
-    return value
+        return json.loads(data)
+    except ValueError as error:
+        raise DamagedFileError(f"it is damaged: its JSON cannot be read ({error})") from None

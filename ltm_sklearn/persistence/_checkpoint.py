@@ -1,12 +1,11 @@
-"""Models that are saved as they learn, and found again after a crash."""
+"""Checkpoints of a run: saved periodically, found again after a crash."""
 
 from __future__ import annotations
 
 import errno
 import os
 import time
-import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import timedelta
 from numbers import Integral
 from pathlib import Path
@@ -14,56 +13,55 @@ from typing import Any, NoReturn
 
 from .._param_checks import check_count
 from ..recording import logger, warn_user
-from ._errors import BadFile, Damaged
-from ._file import _dump, _load, names_in
-from ._folder import files_in, open_folder, path_at
-from ._models import TrustWarning
-from ._setting import differences, setting_of
-from ._writing import write_whole
+from ._archive import BadFileError, DamagedFileError
+from ._files import dumps, loads
+from ._parameters import describe_parameters, differences
+from ._writing import remove_abandoned, sync_folder, temporary_name, write_atomically
 
-DAMAGED = ".damaged"  #: put behind the name of a file that cannot be read, so that it is passed over
+STEM, SUFFIX = "checkpoint-", ".ltm"
+DAMAGED = ".damaged"  #: added to the name of a file that cannot be read, so that it is passed over
 MINUTE = 60.0
-TESTED = 2  #: files that are loaded before they are written: of a model that is fresh, and of one that has learned
-SHARE = 0.02  #: of the time that checkpoints may take, where nobody says how often
+SHARE = 0.02  #: of the time that checkpoints may take if the user sets no interval
 
 
 class CheckpointWarning(UserWarning):
-    """A checkpoint could not be written, or not be read, and the run goes on."""
+    """Warning that a checkpoint could not be written or read, and that the run goes on."""
 
 
 class Checkpoint:
-    """Saves models as they learn, and finds them again after a crash, to go on to the same numbers.
+    """Save models periodically while they learn, and resume them after a crash with the same numbers.
 
-    Three calls belong into a loop: :meth:`resume` before it, :meth:`step` after each batch, :meth:`save` behind it.
-    :func:`~ltm_sklearn.evaluation.prequential` takes a checkpoint, and does all three.
+    A loop makes three calls: :meth:`resume` before it, :meth:`step` after each batch, :meth:`save` after it.
+    :func:`~ltm_sklearn.evaluation.prequential` takes a checkpoint and makes the calls.
 
     Parameters
     ----------
     folder : str or path
-        Where the files go, as ``checkpoint-000000012000.ltm`` after 12,000 rows. It is made if it is not there; the
-        folder above must be. One run has one folder. ``os.chdir`` later on does not move it.
+        Folder of the files, which are named ``checkpoint-000000012000.ltm`` after 12,000 rows. It is made if it is
+        missing; the folder above it must exist. Each run needs a folder of its own.
     every : int or timedelta, optional
-        Rows, or time, from one file to the next. None: a minute, or fifty times what the last one took if that is
-        longer, so that they take at most 2 % of the time on the way.
+        Rows, or time, between two files. None: a minute, or fifty times as long as the last file took if that is
+        longer, so that files take at most 2 % of the time.
     keep : int, default=2
-        Files that stay. Older ones are deleted when a new one is safe.
-    models : {"skops", "pickle"}, default="skops"
-        How models of other libraries are written, as of :func:`save`. Pickles are also loaded then, which run whatever
-        is in them: whoever may write into the folder must be trusted.
-    trusted : iterable of str or type, default=()
-        Types of other libraries that are loaded, as of :func:`load`.
+        Number of files that are kept. Older ones are deleted after a new one is written.
+    trusted : bool, default=False
+        Whether models may be pickled, as :func:`save` does for River's models and all that skops does not restore
+        exactly. Resuming unpickles them, which can run any code: set it if you trust everyone who may write into the
+        folder. If it is False, such a model is an error when the run begins.
     on_error : {"raise", "warn"}, default="raise"
-        What happens when a file cannot be written in mid-run: the error is raised, or a warning is, the run goes on,
-        and it is tried again when the next file is due. Files that are there stay as they are. What is wrong at the
-        start is raised in any case.
+        What happens if a file cannot be written in the middle of a run. With "warn" the run goes on, and the next file
+        is tried when it is due. Files that exist stay in both cases. An error at the start is always raised.
 
     Attributes
     ----------
     n_rows : int
-        Rows that are done.
+        Number of rows that have been learned.
     extra : dict
-        Whatever plain values belong to the run, as a sum of losses. It is saved with each file, and looked at each
-        time: what would not be loaded again is an error. :meth:`resume` puts back what was saved.
+        Values of the user's own that belong to the run, such as a sum of losses. They are saved with each file, and put
+        back by :meth:`resume`.
+    identity : dict of str to str
+        What must be the same when the run is resumed besides the models' parameters, such as the checksum of an input
+        file.
     path : path or None
         The newest file.
 
@@ -99,8 +97,7 @@ class Checkpoint:
         *,
         every: int | timedelta | None = None,
         keep: int = 2,
-        models: str = "skops",
-        trusted: Iterable[str | type] = (),
+        trusted: bool = False,
         on_error: str = "raise",
     ) -> None:
         if isinstance(every, timedelta):
@@ -109,114 +106,111 @@ class Checkpoint:
         elif every is not None:
             check_count("every", every)
         check_count("keep", keep)
-        if models not in ("skops", "pickle"):
-            raise ValueError(f"models={models!r} must be 'skops' or 'pickle'")
         if on_error not in ("raise", "warn"):
             raise ValueError(f"on_error={on_error!r} must be 'raise' or 'warn'")
-        self.folder, self.keep, self.on_error = Path(folder).absolute(), keep, on_error
+        self.folder, self.keep, self.trusted, self.on_error = Path(folder).absolute(), keep, trusted, on_error
         self.every = every if every is None or isinstance(every, timedelta) else int(every)
-        self.models, self.trusted = models, tuple(sorted(names_in(trusted)))
         self.n_rows = 0
         self.extra: dict[str, Any] = {}
+        self.identity: dict[str, str] = {}
         self.path: Path | None = None
-        self._setting: dict[str, str] | None = None  #: None before a run has begun
-        self._kind: type | None = None  #: of the model
-        self._also: dict[str, str] = {}  #: what else must not have changed
-        self._rows_tried, self._time_tried, self._taken = 0, 0.0, 0.0  #: when a file was last due, and what it took
-        self._n_tested = 0
+        self._parameters: dict[str, str] | None = None  #: None before resume()
+        self._model_type: type | None = None
+        self._last_rows, self._last_time, self._duration = 0, 0.0, 0.0  #: when a file was last due, and its seconds
 
-    def resume(self, fresh: Any) -> tuple[Any, int]:
-        """Begin, or go on where the newest file was written.
+    def resume(self, fresh: Any, parameters: Mapping[str, str] | None = None) -> tuple[Any, int]:
+        """Load the newest file, or begin a new run if there is none.
 
-        A file that is damaged is put aside with a warning, and the one before it is used. Nothing else is skipped:
-        a file of another model, or of the same one with other parameters, is an error.
+        A file that is damaged is renamed with a warning, and the one before it is used. A file of another model, or of
+        the same one with other parameters, is an error.
 
         Parameters
         ----------
         fresh : model
-            What to begin with if there is no file: an estimator of scikit-learn's or River's kind, a mixture, an
-            algorithm, a bandit, or a dictionary of several. It is saved at once: whatever cannot be saved, or not
-            here, is found out before hours are spent.
+            What a new run begins with: an estimator of scikit-learn's or River's kind, a mixture, an algorithm, a
+            bandit, or a dictionary of several. It is saved at once, so that a model that cannot be saved is an error
+            before hours are spent.
+        parameters : mapping of str to str, optional
+            Text that must be the same when the run is resumed. None: :func:`describe_parameters` of ``fresh``.
 
         Returns
         -------
         model
-            As it was saved, or the fresh one.
+            The saved model, or ``fresh``.
         n_rows : int
-            Rows that it has learned, to be passed over in the stream.
+            Number of rows that it has learned: skip them in the stream.
         """
-        _check_model(fresh)
-        return self._resume(fresh, setting_of(fresh))
+        if parameters is None:
+            _check_model(fresh)
+            parameters = describe_parameters(fresh)
+        self._check_extra()
+        _open_folder(self.folder)
+        self._parameters, self._model_type = None, type(fresh)
+        parameters = {**parameters, **self.identity}
+        content = self._read_newest()
+        if content is None:
+            model, self.n_rows, self._parameters = fresh, 0, parameters
+            try:
+                self._write(model)
+            except Exception as error:
+                self._raise(error)
+        else:
+            where = f"{self.path} is not of this run"
+            model = content["model"]
+            if type(model) is not type(fresh):
+                raise ValueError(f"{where}: it holds a {type(model).__name__}, and not a {type(fresh).__name__}")
+            changed = differences(parameters, content["parameters"])
+            if changed:
+                raise ValueError(f"{where}: {changed}. Pass the same parameters, or give this run another folder")
+            self.n_rows, self._parameters = content["n_rows"], parameters
+            self.extra.clear()
+            self.extra.update(content["extra"])
+            logger.info("resumed at row %d, from %s", self.n_rows, self.path)
+        self._last_rows, self._last_time = self.n_rows, time.monotonic()
+        return model, self.n_rows
 
     def step(self, model: Any, n_rows: int = 1) -> bool:
-        """Tell that rows were learned, and save if it is time to; returns whether a file was written.
+        """Count rows that have been learned, and save if a file is due; return whether one was written.
 
         Parameters
         ----------
         model : model
             What :meth:`resume` returned.
         n_rows : int, default=1
-            How many rows more it has learned.
+            Number of rows that it has learned since the last call.
         """
-        self._check_kind(model)
+        self._check_resumed(model)
         if isinstance(n_rows, bool) or not isinstance(n_rows, Integral) or n_rows < 0:
-            raise ValueError(f"n_rows={n_rows!r} must be a whole number that is not negative")
+            raise ValueError(f"n_rows={n_rows!r} must be a whole number, 0 or more")
         self.n_rows += int(n_rows)
         return self._is_due() and self.save(model)
 
     def save(self, model: Any) -> bool:
-        """Save now, as behind the loop; returns whether a file was written.
+        """Save now, as at the end of a loop; return whether a file was written.
 
         Parameters
         ----------
         model : model
             What :meth:`resume` returned.
         """
-        self._check_kind(model)
+        self._check_resumed(model)
         self._check_extra()
-        self._rows_tried, self._time_tried = self.n_rows, time.monotonic()
+        self._last_rows, self._last_time = self.n_rows, time.monotonic()
         try:
             self._write(model)
         except Exception as error:
-            self._failed(error)
+            if self.on_error == "raise":
+                self._raise(error)
+            warn_user(f"{self._in_words(error)}. The run goes on", CheckpointWarning)
             return False
-        self._taken = time.monotonic() - self._time_tried
+        self._duration = time.monotonic() - self._last_time
         self._delete_old()
         return True
 
-    def _resume(self, fresh: Any, setting: dict[str, str]) -> tuple[Any, int]:
-        """The same with words of one's own for what must not have changed."""
-        self._check_extra()
-        open_folder(self.folder)
-        self._setting, self._kind = None, type(fresh)
-        setting = setting | self._also
-        found = self._newest()
-        if found is None:
-            model, self.n_rows, self._setting = fresh, 0, setting
-            try:
-                self._write(model)
-            except Exception as error:
-                self._raise(error)
-        else:
-            self.path, before = found
-            where = f"{self.path} is not of this run"
-            model, self.n_rows = before["model"], before["n_rows"]
-            if type(model) is not type(fresh):
-                raise ValueError(f"{where}: it holds a {type(model).__name__}, and not a {type(fresh).__name__}")
-            changed = differences(setting, before["setting"])
-            if changed:
-                raise ValueError(f"{where}: {changed}")
-            self.extra.clear()
-            self.extra.update(before["extra"])
-            self._setting = setting
-            logger.info("resumed at row %d, from %s", self.n_rows, self.path)
-        self._rows_tried, self._time_tried = self.n_rows, time.monotonic()
-        return model, self.n_rows
-
-    def _check_kind(self, model: Any) -> None:
-        if self._setting is None:
-            raise RuntimeError("resume() comes first: it tells where to begin")
-        if type(model) is not self._kind:
+    def _check_resumed(self, model: Any) -> None:
+        if self._parameters is None:
+            raise RuntimeError("call resume() first: it returns the model and the row to begin with")
+        if type(model) is not self._model_type:
             raise ValueError(f"a {type(model).__name__} is not what resume() returned")
 
     def _check_extra(self) -> None:
@@ -225,63 +219,49 @@ class Checkpoint:
 
     def _is_due(self) -> bool:
         if isinstance(self.every, int):
-            return self.n_rows - self._rows_tried >= self.every
-        seconds = max(MINUTE, self._taken / SHARE) if self.every is None else self.every.total_seconds()
-        return time.monotonic() - self._time_tried >= seconds
+            return self.n_rows - self._last_rows >= self.every
+        seconds = max(MINUTE, self._duration / SHARE) if self.every is None else self.every.total_seconds()
+        return time.monotonic() - self._last_time >= seconds
 
-    def _newest(self) -> tuple[Path, Mapping[str, Any]] | None:
-        """The newest file that can be read, and what is in it; None if there is none at all."""
-        files = [path for _, path in files_in(self.folder)]
+    # Files -----------------------------------------------------------------------------------------------------------
+
+    def _read_newest(self) -> dict[str, Any] | None:
+        """Return the content of the newest file that is not damaged; None if there is no file."""
+        files = files_in(self.folder)
         damaged: list[Path] = []
-        for path in files:
+        for _, path in files:
             try:
-                content = self._read(path.read_bytes())
-            except Damaged as error:
+                content = loads(path.read_bytes(), self.trusted)
+            except DamagedFileError as error:
                 damaged.append(path)
                 reason = error
                 continue
-            except BadFile as error:
-                raise BadFile(f"{path} is not loaded: {error}") from error.__cause__
+            except BadFileError as error:
+                raise BadFileError(f"{path} cannot be loaded: {error}") from error.__cause__
             _check_content(content, path)
-            for each in damaged:  # out of the way: it would count as newer than what comes
+            for each in damaged:  # renamed, as it would count as newer than the next file
                 each.rename(each.with_name(each.name + DAMAGED))
                 warn_user(
-                    f"{each} is damaged, and {path.name} is used; it is {each.name}{DAMAGED} now", CheckpointWarning
+                    f"{each} is damaged, and {path.name} is used instead. It is now named {each.name}{DAMAGED}",
+                    CheckpointWarning,
                 )
-            return path, content
+            self.path = path
+            return dict(content)
         if files:
             raise ValueError(f"none of the {len(files)} checkpoints in {self.folder} can be read: {reason}")
         return None
 
-    def _read(self, data: bytes) -> Any:
-        return _load(data, trusted=self.trusted, allow_pickle=self.models == "pickle", to_allow='models="pickle"')
-
     def _write(self, model: Any) -> None:
         if not self.folder.is_dir():
             raise FileNotFoundError(errno.ENOENT, f"there is no folder {self.folder} any more")
-        content = {"n_rows": self.n_rows, "extra": self.extra, "setting": self._setting, "model": model}
-        with warnings.catch_warnings():
-            if self._n_tested:  # once is enough
-                warnings.simplefilter("ignore", TrustWarning)
-            data = _dump(content, self.models)
-            if self.extra and self._n_tested >= TESTED:
-                self._test_extra()
-        if self._n_tested < TESTED:
-            self._read(data)
-            self._n_tested += 1
-        path = path_at(self.folder, self.n_rows)
-        write_whole(data, os.fspath(path))
+        content = {"n_rows": self.n_rows, "extra": self.extra, "parameters": self._parameters, "model": model}
+        data = dumps(content, allow_pickle=self.trusted)
+        path = self.folder / f"{STEM}{self.n_rows:012d}{SUFFIX}"
+        write_atomically(data, path)
         self.path = path
 
-    def _test_extra(self) -> None:
-        """Each time: a loop may put in something new when no whole file is loaded any more."""
-        try:
-            self._read(_dump(self.extra, self.models))
-        except BadFile as error:
-            raise BadFile(f"what is in extra would not be loaded again: {error}") from error.__cause__
-
     def _delete_old(self) -> None:
-        """Only what is older: should another run have written here, its files are not ours to delete."""
+        """Delete older files. Newer ones would be another run's."""
         older = [path for n_rows, path in files_in(self.folder) if n_rows <= self.n_rows]
         for path in older[self.keep :]:
             try:
@@ -289,30 +269,52 @@ class Checkpoint:
             except OSError as error:
                 warn_user(f"{path} could not be deleted: {error.strerror}", CheckpointWarning)
 
-    def _failed(self, error: Exception) -> None:
-        if self.on_error == "raise":
-            self._raise(error)
-        warn_user(f"{self._said_of(error)}, and the run goes on", CheckpointWarning)
-
     def _raise(self, error: Exception) -> NoReturn:
-        message = self._said_of(error)
+        message = self._in_words(error)
         if isinstance(error, OSError):
             raise OSError(error.errno, message) from error
         error.add_note(message)
         raise error
 
-    def _said_of(self, error: Exception) -> str:
+    def _in_words(self, error: Exception) -> str:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-        is_there = self.path is not None and self.path.exists()
-        left = f"{self.path} is intact" if is_there else "there is no earlier one"
+        exists = self.path is not None and self.path.exists()
+        left = f"{self.path} is intact" if exists else "there is no earlier one"
         return f"no checkpoint could be written to {self.folder} at row {self.n_rows}: {reason}; {left}"
 
 
+def files_in(folder: Path) -> list[tuple[int, Path]]:
+    """Return the checkpoints in a folder with their rows, the newest first."""
+    found = []
+    for path in folder.glob(f"{STEM}*{SUFFIX}"):
+        digits = path.name.removeprefix(STEM).removesuffix(SUFFIX)
+        if digits.isdecimal():
+            found.append((int(digits), path))
+    return sorted(found, reverse=True)
+
+
+def _open_folder(folder: Path) -> None:
+    """Make the folder if it is missing, and raise an OSError if no file can be written there."""
+    above = folder.parent
+    if not above.is_dir():
+        raise FileNotFoundError(errno.ENOENT, f"there is no folder {above} to make {folder.name} in")
+    if folder.exists() and not folder.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, f"{folder} is a file, not a folder")
+    try:
+        if not folder.exists():
+            folder.mkdir(exist_ok=True)
+            sync_folder(above)  # or else it may be gone after a power failure, with all that is in it
+        remove_abandoned(folder, STEM)
+        probe = Path(temporary_name(folder / f"{STEM}probe"))
+        probe.write_bytes(b"x")  # an empty file can be made on a full disk, too
+        probe.unlink(missing_ok=True)
+    except OSError as error:
+        raise OSError(error.errno, f"{folder} cannot be written to: {error.strerror}") from error
+
+
 def _check_content(content: Any, path: Path) -> None:
-    """Raise a ValueError if something else than a checkpoint has the name of one."""
-    kinds = {"n_rows": int, "extra": dict, "setting": dict}
-    is_ours = isinstance(content, dict) and "model" in content
-    if not is_ours or not all(isinstance(content.get(key), kind) for key, kind in kinds.items()):
+    """Raise a ValueError if a file with the name of a checkpoint is something else."""
+    if not isinstance(content, dict) or content.keys() != {"n_rows", "extra", "parameters", "model"}:
         raise ValueError(
             f"{path} is no checkpoint: it holds a {type(content).__name__} that was saved otherwise. Move it away, or "
             "give the run a folder of its own"
@@ -320,7 +322,7 @@ def _check_content(content: Any, path: Path) -> None:
 
 
 def _check_model(fresh: Any) -> None:
-    """Raise a ValueError if this is nothing that learns, nor a dictionary of such."""
+    """Raise a ValueError if this is neither a model that learns nor a dictionary of such."""
     learns = any(hasattr(fresh, name) for name in ("fit", "partial_fit", "learn_one", "learn_many", "update"))
     if not (fresh if isinstance(fresh, dict) else learns) or isinstance(fresh, type | set):
         raise ValueError(f"{fresh!r} is no model: it must be one that learns, or a dictionary of several")

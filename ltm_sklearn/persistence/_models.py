@@ -1,152 +1,217 @@
-"""Models of other libraries: by skops, or by pickle where that is asked for."""
+"""Models of other libraries in a file: by skops where the copy that it restores is exact, otherwise by pickle."""
 
 from __future__ import annotations
 
-import io
 import pickle
 import warnings
-from collections.abc import Callable, Collection
-from contextlib import suppress
+from collections.abc import Iterable
+from types import MethodType
 from typing import Any
-from zipfile import BadZipFile, ZipFile
 
-from ._errors import BadFile, in_words
-from ._schema import check_schema
-from ._sizes import check_sizes
+import numpy as np
 
-#: What skops does not trust, though scikit-learn's estimators have it. Most could, if they are crafted, crash a process
-#: that predicts with them; that is as true of the arrays of this package. The others are plain values and sums.
-TRUSTED = (
-    "numpy.dtype",
-    "numpy.mean",
-    "scipy._lib.array_api_compat.numpy._aliases.asarray",
-    "scipy.interpolate._bsplines.BSpline",
-    "scipy.sparse._csc.csc_array",
-    "scipy.sparse._csc.csc_matrix",
-    "scipy.sparse._csr.csr_array",
-    "scipy.sparse._csr.csr_matrix",
-    "sklearn._loss.loss.HalfTweedieLossIdentity",
-    "sklearn.calibration._CalibratedClassifier",
-    "sklearn.calibration._SigmoidCalibration",
-    "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
-    "sklearn.feature_selection._mutual_info.mutual_info_classif",
-    "sklearn.feature_selection._mutual_info.mutual_info_regression",
-    "sklearn.feature_selection._univariate_selection.chi2",
-    "sklearn.feature_selection._univariate_selection.f_classif",
-    "sklearn.feature_selection._univariate_selection.f_regression",
-    "sklearn.gaussian_process._gpc._BinaryGaussianProcessClassifierLaplace",
-    *(
-        f"sklearn.gaussian_process.kernels.{name}"
-        for name in (
-            "CompoundKernel",
-            "ConstantKernel",
-            "DotProduct",
-            "ExpSineSquared",
-            "Exponentiation",
-            "Hyperparameter",
-            "Matern",
-            "Product",
-            "RBF",
-            "RationalQuadratic",
-            "Sum",
-            "WhiteKernel",
-        )
-    ),
-    "sklearn.metrics._dist_metrics.EuclideanDistance64",
-    "sklearn.multiclass._ConstantPredictor",
-    "sklearn.neighbors._ball_tree.BallTree",
-    "sklearn.neighbors._kd_tree.KDTree",
-    "sklearn.neural_network._stochastic_optimizers.AdamOptimizer",
-    "sklearn.neural_network._stochastic_optimizers.SGDOptimizer",
-    "sklearn.tree._tree.Tree",
-    "sklearn.utils._metadata_requests.MetadataRequest",
-    "sklearn.utils._metadata_requests.MethodMetadataRequest",
-)
+from ._archive import BadFileError
+from ._own_classes import find_own
+
+#: What scikit-learn's estimators have in them beyond what skops trusts by itself. None of it reads files or unpickles.
+TRUSTED = {
+    *("numpy.dtype", "numpy.mean", "scipy._lib.array_api_compat.numpy._aliases.asarray"),
+    *("scipy.interpolate._bsplines.BSpline", "scipy.sparse._csc.csc_array", "scipy.sparse._csc.csc_matrix"),
+    *("scipy.sparse._csr.csr_array", "scipy.sparse._csr.csr_matrix"),
+}
+_OF_SKLEARN = """
+    _loss.loss.HalfTweedieLossIdentity calibration._CalibratedClassifier calibration._SigmoidCalibration
+    ensemble._hist_gradient_boosting.predictor.TreePredictor feature_selection._mutual_info.mutual_info_classif
+    feature_selection._mutual_info.mutual_info_regression feature_selection._univariate_selection.chi2
+    feature_selection._univariate_selection.f_classif feature_selection._univariate_selection.f_regression
+    gaussian_process._gpc._BinaryGaussianProcessClassifierLaplace gaussian_process.kernels.CompoundKernel
+    gaussian_process.kernels.ConstantKernel gaussian_process.kernels.DotProduct gaussian_process.kernels.ExpSineSquared
+    gaussian_process.kernels.Exponentiation gaussian_process.kernels.Hyperparameter gaussian_process.kernels.Matern
+    gaussian_process.kernels.Product gaussian_process.kernels.RBF gaussian_process.kernels.RationalQuadratic
+    gaussian_process.kernels.Sum gaussian_process.kernels.WhiteKernel metrics._dist_metrics.EuclideanDistance64
+    multiclass._ConstantPredictor neighbors._ball_tree.BallTree neighbors._kd_tree.KDTree
+    neural_network._stochastic_optimizers.AdamOptimizer neural_network._stochastic_optimizers.SGDOptimizer
+    tree._tree.Tree
+"""
+TRUSTED |= {f"sklearn.{name}" for name in _OF_SKLEARN.split()}
+SKOPS, PICKLE = "models.skops", "models.pickle"
 
 
-class TrustWarning(UserWarning):
-    """A file was written with pickle: whoever loads it runs whatever it says."""
+class DumpedModels:
+    """Models as bytes.
+
+    Parameters
+    ----------
+    models : iterable of (str, object)
+        Paths that lead to the models, for messages, and the models.
+
+    Attributes
+    ----------
+    members : dict of str to bytes
+        The archive's members, none for a way that no model takes.
+    places : list of [str, int]
+        For each model: its member, and where in it.
+    pickled : list of str
+        Which models are pickled, in words.
+    """
+
+    def __init__(self, models: Iterable[tuple[str, Any]]) -> None:
+        models = list(models)
+        by_skops = [at for at, (_, model) in enumerate(models) if type(model).__module__.partition(".")[0] == "sklearn"]
+        data = _dumped_exactly([models[at][1] for at in by_skops]) if by_skops else None
+        if by_skops and data is None:  # one of them, or what they share
+            by_skops = [at for at in by_skops if _dumped_exactly([models[at][1]]) is not None]
+            data = _dumped_exactly([models[at][1] for at in by_skops]) if by_skops else None
+            by_skops = by_skops if data is not None else []
+        by_pickle = [at for at in range(len(models)) if at not in {*by_skops}]
+        self.members = {} if data is None else {SKOPS: data}
+        if by_pickle:
+            self.members[PICKLE] = _pickled([models[at] for at in by_pickle])
+        places = {at: [SKOPS, number] for number, at in enumerate(by_skops)}
+        places |= {at: [PICKLE, number] for number, at in enumerate(by_pickle)}
+        self.places = [places[at] for at in range(len(models))]
+        self.pickled = [_in_words(*models[at]) for at in by_pickle]
 
 
-def dumped(models: list[Any], by_pickle: bool, path: Callable[[int], str]) -> bytes:
-    """All of them as one, so that what they share stays shared; ``path`` says where one of them stands."""
-    write = _pickled if by_pickle else _skops().dumps
+def load_models(members: dict[str, bytes], places: list[Any], trusted: bool) -> list[Any]:
+    """Return the models. Pickles are loaded: the caller has refused them if the file is not trusted."""
+    loaded: dict[str, list[Any]] = {}
+    if SKOPS in members:
+        io = _skops()
+        try:
+            names = io.get_untrusted_types(data=members[SKOPS])
+            unknown = [name for name in names if not _is_trusted(name)]
+            if unknown and not trusted:
+                raise BadFileError(
+                    f"its models have objects of {', '.join(unknown)}, which may run code. If you trust whoever could "
+                    "have written the file, pass trusted=True"
+                )
+            loaded[SKOPS] = io.loads(members[SKOPS], trusted=names)
+        except (KeyError, TypeError, AttributeError, ImportError) as error:
+            raise BadFileError(f"its models cannot be read by skops ({error!r})") from error
+    if PICKLE in members:
+        try:
+            loaded[PICKLE] = pickle.loads(members[PICKLE])
+        except Exception as error:  # pickles run code, whose errors are of any kind
+            raise BadFileError(f"its pickled models cannot be loaded ({type(error).__name__}: {error})") from error
+    return [loaded[member][number] for member, number in places]
+
+
+def _is_trusted(name: str) -> bool:
+    """Return whether skops may use a type, by its name, without ``trusted=True``."""
+    if name in TRUSTED:
+        return True
     try:
-        return bytes(write(models))
+        return isinstance(find_own(":".join(name.rsplit(".", 1))), type)
+    except BadFileError:
+        return False
+
+
+def _dumped_exactly(models: list[Any]) -> bytes | None:
+    """Return models as skops writes them; None if the copies would not be the same, or would not be trusted."""
+    io = _skops()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            data: bytes = io.dumps(models)
+            names = io.get_untrusted_types(data=data)
+            is_exact = all(map(_is_trusted, names)) and is_same(models, io.loads(data, trusted=names))
+            return data if is_exact else None
+    except Exception:  # whatever skops cannot write
+        return None
+
+
+def _pickled(models: list[tuple[str, Any]]) -> bytes:
+    try:
+        return pickle.dumps([model for _, model in models], protocol=pickle.HIGHEST_PROTOCOL)
     except Exception as error:
-        for at, model in enumerate(models):
+        for path, model in models:
             try:
-                write([model])
-            except Exception as its_error:
-                told = f"{path(at)}, a {type(model).__name__}, cannot be written by {_way(by_pickle)}"
-                advice = "" if by_pickle else '; models="pickle" may do'
-                raise ValueError(f"{told}: {type(its_error).__name__}: {its_error}{advice}") from its_error
-        raise ValueError(f"the models cannot be written by {_way(by_pickle)}: {error}") from error
+                pickle.dumps(model)
+            except Exception as own:
+                raise ValueError(f"{_in_words(path, model)} cannot be saved: {type(own).__name__}: {own}") from own
+        raise ValueError(f"the models cannot be saved: {type(error).__name__}: {error}") from error
 
 
-class _Noting(pickle.Pickler):
-    """Writes nowhere, and notes what it meets."""
-
-    def __init__(self) -> None:
-        super().__init__(self, protocol=pickle.HIGHEST_PROTOCOL)
-        self.met: set[int] = set()  #: identities
-
-    def write(self, data: Any) -> int:
-        return len(data)
-
-    def persistent_id(self, thing: Any) -> None:
-        self.met.add(id(thing))
-
-
-def met_by_pickle(thing: Any) -> set[int]:
-    """Identities of all that pickle would write of it; what is no longer there may have those of other things."""
-    noting = _Noting()
-    with suppress(Exception):  # what cannot be pickled is told when it is written
-        noting.dump(thing)
-    return noting.met
-
-
-def untrusted_types(data: bytes, trusted: Collection[str], n_bytes: int | None = None) -> set[str]:
-    """What skops has written and may not be used; nothing is made. The file has so many bytes."""
-    n_bytes = len(data) if n_bytes is None else n_bytes
-    try:
-        with ZipFile(io.BytesIO(data)) as archive:
-            check_sizes(archive, n_bytes)  # of the whole file: this archive is packed in another one
-            check_schema(archive.read("schema.json"), n_bytes)
-        return {*_skops().get_untrusted_types(data=data)} - {*TRUSTED, *trusted}
-    except BadFile:
-        raise
-    except (BadZipFile, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise BadFile(f"its models cannot be read: {in_words(error)}") from None
-
-
-def loaded_skops(data: bytes, trusted: Collection[str]) -> Any:
-    """What was checked."""
-    return _skops().loads(data, trusted=[*TRUSTED, *trusted])
-
-
-def loaded_pickle(data: bytes) -> Any:
-    """Runs whatever it says."""
-    return pickle.loads(data)
-
-
-def warn_of_pickle(stacklevel: int) -> None:
-    """That only trusted files may be loaded."""
-    told = "models are written with pickle: load such a file only if you trust whoever could have changed it"
-    warnings.warn(told, TrustWarning, stacklevel=stacklevel + 1)
-
-
-def _pickled(models: list[Any]) -> bytes:
-    return pickle.dumps(models, protocol=pickle.HIGHEST_PROTOCOL)
-
-
-def _way(by_pickle: bool) -> str:
-    return "pickle" if by_pickle else "skops"
+def _in_words(path: str, model: Any) -> str:
+    kind = model if isinstance(model, type) or hasattr(model, "__qualname__") else type(model)
+    return f"{path or 'the object itself'} ({kind.__module__}.{kind.__qualname__})"
 
 
 def _skops() -> Any:
     try:
         import skops.io
-    except ImportError:
-        raise ImportError('objects of other libraries need skops: pip install "ltm_sklearn[persistence]"') from None
+    except ImportError as error:
+        raise ImportError(
+            'models of scikit-learn are saved and loaded by skops, which is not installed: pip install "ltm_sklearn'
+            '[persistence]"'
+        ) from error
     return skops.io
+
+
+# Comparison -----------------------------------------------------------------------------------------------------------
+
+_IMMUTABLE = (bool, int, str, bytes, complex, type(None), float)
+_UNCHANGED = (tuple, np.generic, np.dtype)  #: objects of these may be two instead of one
+
+
+def is_same(one: Any, other: Any) -> bool:
+    """Return whether a copy is exact: types, numbers to the last bit, order, and which parts are the same object."""
+    left = [(one, other)]
+    partner: dict[int, Any] = {}  #: by the id of an object
+    original: dict[int, Any] = {}  #: by the id of its copy
+    alive = []  #: so that no object gets the id of another one
+    while left:
+        one, other = left.pop()
+        if type(one) is not type(other):
+            return False
+        if isinstance(one, _IMMUTABLE):
+            if repr(one) != repr(other):  # which has the sign of zero, and NaN is the same
+                return False
+            continue
+        if id(one) in partner:
+            if partner[id(one)] is not other and not isinstance(one, _UNCHANGED):
+                return False
+            continue
+        if original.setdefault(id(other), one) is not one and not isinstance(one, _UNCHANGED):
+            return False
+        partner[id(one)] = other
+        alive += [one, other]
+        parts = _parts(one), _parts(other)
+        if any(part is None for part in parts) or len(parts[0]) != len(parts[1]):  # type: ignore[arg-type]
+            return False
+        left += zip(*parts, strict=True)  # type: ignore[arg-type]
+    return True
+
+
+def _parts(thing: Any) -> list[Any] | None:
+    """Return all that an object is made of; None if that cannot be compared."""
+    kind = type(thing)
+    if kind in (list, tuple):
+        return [*thing]
+    if kind is dict:
+        return [*thing, *thing.values()]
+    if kind in (set, frozenset):
+        return sorted(map(repr, thing))
+    if (hasattr(thing, "__qualname__") and kind is not MethodType) or isinstance(thing, np.ufunc):
+        return [id(thing)]
+    if kind is np.ndarray:
+        layout = [repr(thing.dtype), thing.shape, thing.flags.f_contiguous, thing.flags.c_contiguous]
+        if thing.dtype == object:
+            return [*layout, *thing.ravel().tolist()]
+        names = thing.dtype.names  # the bytes between fields are of no account
+        return [*layout, *(thing[name].tobytes() for name in names)] if names else [*layout, thing.tobytes()]
+    if isinstance(thing, np.generic):
+        return [repr(thing.dtype), thing.tobytes()]
+    if isinstance(thing, np.dtype):
+        return [repr(thing)]
+    if kind is np.random.RandomState:
+        return [thing.get_state(legacy=False)]
+    try:
+        reduced = thing.__reduce_ex__(4)
+    except Exception:
+        return None
+    if isinstance(reduced, str):
+        return [reduced]
+    function, arguments, state, items, pairs = [*reduced, None, None, None][:5]
+    return [function, arguments, state, [*(items or ())], [*(pairs or ())]]

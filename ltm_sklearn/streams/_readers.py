@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import _safe_indexing
 
-from .._frames import is_known, listed
+from .._frames import as_frame, is_known, listed
 from .._optional import import_extra
 from .._param_checks import check_count, check_flag, check_hashable
 from ._batches import Batch, as_frames, rebatched
@@ -91,7 +91,7 @@ class Batches:
             if hasattr(self.source, "read_next_batch"):
                 raise ValueError("source is a reader of pyarrow, which ends for good: give a table or a dataset")
             return self._of_arrow
-        if hasattr(self.source, "columns"):
+        if as_frame(self.source) is not None:
             return self._of_frame
         if isinstance(self.source, Iterable) and getattr(self.source, "shape", None) != ():
             self._pairs = Pairs(self.source, "source")

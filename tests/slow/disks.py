@@ -17,7 +17,6 @@ import numpy as np
 from sklearn.naive_bayes import GaussianNB
 
 from ltm_sklearn.persistence import Checkpoint, CheckpointWarning
-from ltm_sklearn.persistence._folder import files_in
 
 
 @contextmanager
@@ -54,7 +53,8 @@ def attempt(checkpoint, model, n_rows=10):
 
 
 def rows_of(folder):
-    return [n_rows for n_rows, _ in files_in(folder)]
+    paths = sorted(folder.glob("checkpoint-*.ltm"), reverse=True)
+    return [int(path.stem.removeprefix("checkpoint-")) for path in paths]
 
 
 def full_disk(place, seed):

@@ -95,7 +95,7 @@ def run(target: Path, files: list[str], seed: int) -> int:
     for name in files:
         start = time.perf_counter()
         command = [sys.executable, "-P", "-m", "pytest", "-c", str(ROOT / "pyproject.toml"), "--rootdir", str(ROOT)]
-        command += ["-n", "0", "-q", "--capture=sys", "-p", "no:cacheprovider", f"--hypothesis-seed={seed}"]
+        command += ["-n", "0", "-m", "", "-q", "--capture=sys", "-p", "no:cacheprovider", f"--hypothesis-seed={seed}"]
         command += [*(["-k", TESTS[name]] if TESTS[name] else []), str(ROOT / "tests" / name)]
         done = subprocess.run(command, env=env, cwd=target, capture_output=True, text=True)
         lines = done.stdout.strip().splitlines()
