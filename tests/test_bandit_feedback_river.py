@@ -9,9 +9,9 @@ import pytest
 
 pytest.importorskip("river")
 
-from bandit_experts import Keen, RoundObservation, told_by
 from river import compose, linear_model, naive_bayes, preprocessing, stream
 from river_experts import ReadsChance, ReadsLabel, ReadsNumber, rivers_checks
+from support.bandit_experts import Keen, RoundObservation, told_by
 
 from ltm_sklearn import Snapshots
 from ltm_sklearn.ensemble import ExpertWarning

@@ -5,8 +5,8 @@ import pytest
 
 pytest.importorskip("river")
 
-from bandit_experts import Keen, RoundObservation
 from river import bandit, metrics
+from support.bandit_experts import Keen, RoundObservation
 
 from ltm_sklearn.bandits import Exp3S
 from ltm_sklearn.river import BanditPolicy

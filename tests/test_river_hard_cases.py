@@ -213,9 +213,9 @@ def test_model_that_began_afresh_is_not_charged_what_the_one_before_it_said():
         model.learn_one(row(), 1.0)
     young = [at for at, expert in enumerate(model.experts_) if expert.kind == "restarted"]
     assert [model.experts_[at].born for at in young] == [20, 20]
-    before = model._engine.expert_stats.table[0, young].copy()
+    before = model._engine.pool.stats.rounds[young].copy()
     model.learn_one(x, 1.0, id="late")
-    np.testing.assert_array_equal(model._engine.expert_stats.table[0, young], before)
+    np.testing.assert_array_equal(model._engine.pool.stats.rounds[young], before)
 
 
 # Adapters and selection ---------------------------------------------------------------------------------------------

@@ -12,8 +12,8 @@ from ._engine import WARM_UP_ROWS as WARM_UP_ROWS
 from ._engine import Engine as Engine
 from ._expert_pool import Expert as Expert
 from ._failures import QUIET_ROUNDS as QUIET_ROUNDS
+from ._failures import ExpertFailure as ExpertFailure
 from ._failures import ExpertWarning as ExpertWarning
-from ._failures import FailureReport as FailureReport
 from ._fitted_attributes import ExpertSummary as ExpertSummary
 from ._fitted_attributes import FittedAttributes as FittedAttributes
 from ._locks import changing as changing

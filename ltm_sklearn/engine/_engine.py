@@ -19,7 +19,7 @@ from ..aggregation import RoundLosses, SelectedRoundLosses, Stack, Weighting, av
 from ..losses import ClassificationScore, RegressionScore
 from ..recording import History, LogFile, Record, RunCallback
 from ._expert_pool import Expert, ExpertPool
-from ._failures import FailureLog, FailureReport, NoPredictionError
+from ._failures import ExpertFailure, FailureLog, NoPredictionError
 from ._model_calls import (
     CallFailure,
     ModelCall,
@@ -125,7 +125,7 @@ class Engine:
             outputs = map_calls(calls, n_jobs)
         outputs_of: dict[int, Floats] = {}
         errors: list[BaseException] = []
-        reports: list[FailureReport] = []
+        reports: list[ExpertFailure] = []
         for index, output in zip(queried, outputs, strict=True):
             if isinstance(output, CallFailure):
                 errors.append(output.error)
@@ -223,7 +223,7 @@ class Engine:
         models: Models,
         n_jobs: int | None = None,
         issued: RoundPredictions | None = None,
-    ) -> list[FailureReport]:
+    ) -> list[ExpertFailure]:
         """Do a round, or one for each row, with the predictions that were issued for these rows, or with new ones.
 
         ``targets`` are for the score, ``y`` for the models. Returns the failures, to be passed to :meth:`note` once the
@@ -360,7 +360,7 @@ class Engine:
         models: Models,
         n_jobs: int | None,
         predictions: RoundPredictions,
-    ) -> tuple[list[FailureReport], BaseException | None]:
+    ) -> tuple[list[ExpertFailure], BaseException | None]:
         """Train experts; return the reports of failures, and an exit or interrupt to raise when the round is complete.
 
         Copies are trained where an error may still be raised, which must leave the models as they are.
@@ -401,14 +401,14 @@ class Engine:
                 expert.model = models.salvaged(expert.source, result.model)
         return reports, exit_
 
-    def remember(self, models: Models, observation: RoundObservation) -> list[FailureReport]:
+    def remember(self, models: Models, observation: RoundObservation) -> list[ExpertFailure]:
         """Let the concept memory take, merge and drop snapshots after a round; an error does not undo the round."""
         assert self.memory is not None
         try:
             self.memory.after_round(self.pool, models, self.score, observation)
         except Exception as error:
             kind = type(error).__name__
-            return [FailureReport("", "remember", kind, f"no snapshot could be taken: {kind}: {error_text(error)}")]
+            return [ExpertFailure("", "remember", kind, f"no snapshot could be taken: {kind}: {error_text(error)}")]
         return []
 
     def _train_stack(self, predictions: RoundPredictions, targets: Any, row_weights: Floats) -> None:
@@ -426,7 +426,7 @@ class Engine:
 
     # Reporting ---------------------------------------------------------------------------------------------------
 
-    def note(self, reports: list[FailureReport]) -> None:
+    def note(self, reports: list[ExpertFailure]) -> None:
         """Log, warn of and print what happened in a complete round; a warning may be made an error."""
         self.failures.note(reports, self.n_rounds, self.n_rows)
         if self.callback.has_news:

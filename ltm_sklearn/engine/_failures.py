@@ -20,7 +20,7 @@ class NoPredictionError(ValueError):
     """An expert returned something that is not a prediction."""
 
 
-class FailureReport(NamedTuple):
+class ExpertFailure(NamedTuple):
     """A failure of an expert in a round."""
 
     expert: str  #: name; for a snapshot that of its source, as each new snapshot would otherwise cause a new warning
@@ -47,23 +47,23 @@ class FailureLog:
         self.raises = raises
         self._last_round: dict[tuple[str, str, str], int] = {}  #: in which a failure was last seen
 
-    def report(self, expert: Expert, verb: str, failure: CallFailure) -> FailureReport:
+    def report(self, expert: Expert, verb: str, failure: CallFailure) -> ExpertFailure:
         """Raise an expert's error, or return the report to pass to :meth:`note` once the round is complete."""
         if self.raises:
             failure.error.add_note(f"raised when expert {expert.name!r} was to {verb}")
             raise failure.error
         name = f"{expert.source!r}" if expert.name == expert.source else f"{expert.source!r} ({expert.kind})"
         error = type(failure.error).__name__
-        return FailureReport(
+        return ExpertFailure(
             name, verb, error, f"expert {name} could not {verb} and slept: {error}: {error_text(failure.error)}"
         )
 
-    def warn(self, reports: list[FailureReport]) -> None:
+    def warn(self, reports: list[ExpertFailure]) -> None:
         """Warn of failures that were not reported recently."""
         for report in self._new(reports):
             issue_warning(report.message, ExpertWarning)
 
-    def note(self, reports: list[FailureReport], n_rounds: int, n_rows: int) -> None:
+    def note(self, reports: list[ExpertFailure], n_rounds: int, n_rows: int) -> None:
         """Log and warn of the failures of a complete round; it must be complete, as a warning may be made an error."""
         for (expert, verb, error), last in list(self._last_round.items()):
             if n_rounds - last >= QUIET_ROUNDS:
@@ -76,7 +76,7 @@ class FailureLog:
             self.warn(reports)
             self._last_round.update({report.key: n_rounds for report in reports})
 
-    def _new(self, reports: list[FailureReport]) -> list[FailureReport]:
+    def _new(self, reports: list[ExpertFailure]) -> list[ExpertFailure]:
         """Return the failures that were not reported recently, each once."""
         different = {report.key: report for report in reports}
         return [report for key, report in different.items() if key not in self._last_round]

@@ -52,7 +52,7 @@ class FittedAttributes:
 
     @property
     def weights_(self) -> Floats:
-        """Current weights of the experts, in the order of ``experts_``; with bandit feedback, selection probabilities."""
+        """Current weights of the experts, in the order of ``experts_``; for bandits, their probabilities."""
         return self._read("weights_", lambda engine: engine.pool.weights())
 
     @property
@@ -67,7 +67,7 @@ class FittedAttributes:
 
     @property
     def experts_(self) -> list[ExpertSummary]:
-        """All experts: live and restarted learners, frozen models, snapshots, the stack; pass it to ``pandas.DataFrame``."""
+        """All experts: live and restarted learners, frozen models, snapshots, the stack. Fits ``pandas.DataFrame``."""
         return self._read("experts_", _summaries)
 
     @property

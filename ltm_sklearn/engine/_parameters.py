@@ -53,7 +53,7 @@ def check_shared_parameters(ensemble: Any) -> None:
 def check_query(n_queries: int, n_experts: int) -> None:
     """Raise a ValueError if there are fewer experts than ``n_queries``."""
     if n_queries > n_experts:
-        raise ValueError(f"n_queries={n_queries!r} is more than the number of experts, {n_experts}")
+        raise ValueError(f"n_queries={n_queries!r} is more than the {n_experts} experts")
 
 
 def new_engine(ensemble: Any, score: ClassificationScore | RegressionScore, each_row: bool, seed: int) -> Engine:

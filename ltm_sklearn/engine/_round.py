@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from .._typing import Floats
 from ._expert_pool import Expert
-from ._failures import FailureReport
+from ._failures import ExpertFailure
 from ._model_calls import error_text
 
 
@@ -26,7 +26,7 @@ class RoundPredictions:
     mixture: Floats  #: (n_rows, n_outputs); a fallback where all experts sleep
     chances: Floats | None = None  #: query probabilities as in :class:`SelectedExperts`; None: all were queried
     errors: list[BaseException] = field(default_factory=list)  #: of the experts that raised one
-    reports: list[FailureReport] = field(default_factory=list)  #: of the experts whose failure is unexpected
+    reports: list[ExpertFailure] = field(default_factory=list)  #: of the experts whose failure is unexpected
 
     @property
     def scored(self) -> NDArray[np.bool_]:

@@ -32,7 +32,7 @@ from ..engine import (
     DelayedLabels,
     Engine,
     Expert,
-    FailureReport,
+    ExpertFailure,
     FittedAttributes,
     RoundPredictions,
     Snapshots,
@@ -237,7 +237,7 @@ class LongTermMemoryEnsemble(
         targets: Any,
         weights: Floats | None,
         issued: RoundPredictions | None = None,
-    ) -> list[FailureReport]:
+    ) -> list[ExpertFailure]:
         check_jobs(self.n_jobs)  # which holds at once, as verbose does
         engine.callback.verbose = self.verbose
         with self._trusting(X):
@@ -320,7 +320,7 @@ class LongTermMemoryEnsemble(
                 raise ValueError(f"there are {len(ids)} ids for {len(y)} targets")
             weights = check_weights(sample_weight, np.empty((len(ids), 1)))
             self._routed("partial_fit", weights, {})
-            reports: list[FailureReport] = []
+            reports: list[ExpertFailure] = []
             for part in due:
                 of_rows = None if weights is None else weights[part.at]
                 if of_rows is None or of_rows.any():  # rows without any weight are as good as none

@@ -20,7 +20,7 @@ from ..engine import (
     DelayedLabels,
     Engine,
     Expert,
-    FailureReport,
+    ExpertFailure,
     FittedAttributes,
     RoundPredictions,
     Snapshots,
@@ -181,7 +181,7 @@ class RiverEnsemble(FittedAttributes, base.Ensemble):
             pending.release([id])
         self._note(reports)
 
-    def _note(self, reports: list[FailureReport]) -> None:
+    def _note(self, reports: list[ExpertFailure]) -> None:
         if hasattr(self, "_engine"):  # else there was no row with any weight yet
             self._engine.note(reports)
 
@@ -197,7 +197,7 @@ class RiverEnsemble(FittedAttributes, base.Ensemble):
             with changing(self):
                 self._note(self._learn(rows, targets, w))
 
-    def _learn(self, X: Rows, y: list[Any], w: Any, issued: RoundPredictions | None = None) -> list[FailureReport]:
+    def _learn(self, X: Rows, y: list[Any], w: Any, issued: RoundPredictions | None = None) -> list[ExpertFailure]:
         self._check_targets(y)
         weights = None if w is None else checked_weights(w, len(X))
         if weights is not None and not weights.any():

@@ -9,9 +9,8 @@ import pytest
 from sklearn.linear_model import SGDRegressor
 
 from ltm_sklearn import ExpertMixture, LongTermMemoryRegressor, Snapshots
-from ltm_sklearn.engine._failures import QUIET_ROUNDS
-from ltm_sklearn.recording import _callback as _callback
-from ltm_sklearn.recording._history import Record
+from ltm_sklearn.engine import QUIET_ROUNDS
+from ltm_sklearn.recording import Record, _callback
 from ltm_sklearn.recording._run_status import Now, RunStatus, pace_called
 
 
@@ -117,13 +116,13 @@ def test_a_wrong_verbose_in_mid_run_is_an_error_before_anything_is_learned(model
 def test_what_the_memory_does_is_logged(caplog):
     caplog.set_level(logging.INFO, logger="ltm_sklearn")
     model = regressor(memory=Snapshots(every=20, max_size=2, merge=None, on_drift=False), batch_size=10).fit(*rows(80))
-    assert [record.getMessage() for record in caplog.records if "given up" not in record.getMessage()] == [
+    assert [record.getMessage() for record in caplog.records if "dropped" not in record.getMessage()] == [
         f"row {at}: snapshot sgd@{at}" for at in (20, 40, 60, 80)
     ]
-    assert sum("is given up: mean weight" in record.getMessage() for record in caplog.records) == 2
+    assert sum("dropped: mean weight" in record.getMessage() for record in caplog.records) == 2
     caplog.clear()
     model.set_params(memory=Snapshots(every=20, merge=0.0)).fit(*rows(200))
-    assert "in the place of sgd@" in caplog.text or "is as good" in caplog.text
+    assert "replaces sgd@" in caplog.text or "is as good" in caplog.text
 
 
 def test_an_alarm_is_logged(caplog):

@@ -4,11 +4,21 @@ import pickle
 
 import numpy as np
 import pytest
-from bandit_experts import CALLS, CLASSES, Keen, RoundObservation, asked, classifier, random_rows, regressor, told_by
 from sklearn.base import clone
 from sklearn.naive_bayes import GaussianNB
 from stream_experts import (
     assert_same_outcome,
+)
+from support.bandit_experts import (
+    CALLS,
+    CLASSES,
+    Keen,
+    RoundObservation,
+    asked,
+    classifier,
+    random_rows,
+    regressor,
+    told_by,
 )
 
 from ltm_sklearn.evaluation import prequential

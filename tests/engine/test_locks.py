@@ -13,7 +13,7 @@ from concurrent.futures import ProcessPoolExecutor
 import joblib
 import numpy as np
 import pytest
-from thread_subjects import (
+from support.thread_subjects import (
     CASES,
     N_ROUNDS,
     ROWS,

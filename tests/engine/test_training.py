@@ -22,7 +22,7 @@ from sklearn.preprocessing import StandardScaler
 from stream_experts import RAISES_IN_LEARN, RAISES_IN_PREDICT, SAYS_NAN, MoodyNumber
 
 from ltm_sklearn import LongTermMemoryClassifier, LongTermMemoryRegressor, Snapshots
-from ltm_sklearn.engine._model_calls import able_to_travel, attempt
+from ltm_sklearn.engine import able_to_travel, call_function
 from ltm_sklearn.ensemble import ExpertWarning, IncrementalPipeline
 
 pytestmark = pytest.mark.fast_cases(1)
@@ -321,6 +321,6 @@ def test_imputing_pipeline_may_be_given_nan():
 
 
 def test_error_that_does_not_pickle_can_come_back_from_another_process():
-    came_back = pickle.loads(pickle.dumps(able_to_travel(attempt(stubborn, 1))))
+    came_back = pickle.loads(pickle.dumps(able_to_travel(call_function(1, stubborn))))
     assert isinstance(came_back.error, RuntimeError)
     assert str(came_back.error) == "Stubborn: no"

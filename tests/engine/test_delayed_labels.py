@@ -119,7 +119,7 @@ def test_experts_that_come_or_go_in_the_meantime():
 
     def rounds():
         names = [expert.name for expert in model.experts_]
-        return dict(zip(names, model._engine.expert_stats.table[0].tolist(), strict=True))
+        return dict(zip(names, model._engine.pool.stats.rounds.tolist(), strict=True))
 
     before = rounds()
     model.learn(range(10), y)
@@ -135,7 +135,7 @@ def test_only_so_many_rows_wait():
     first, second = batches(2)
     model.issue(first[0], range(10))
     model.issue(second[0], range(10, 20))
-    with pytest.raises(ValueError, match=r"id 4 is not waiting.*given up when more than 15 rows waited"):
+    with pytest.raises(ValueError, match=r"id 4 is not waiting.*dropped when more than 15 rows waited"):
         model.learn([4], [0])
     model.learn(range(5, 20), np.concatenate([first[1][5:], second[1]]))
     assert model.n_samples_seen_ == 25

@@ -12,7 +12,7 @@ from river import linear_model, naive_bayes, preprocessing
 from river_experts import ReadsChances, ReadsNumber
 
 from ltm_sklearn import Snapshots
-from ltm_sklearn.engine import _compiled_round as _one_row
+from ltm_sklearn.engine import _compiled_round
 from ltm_sklearn.ensemble import ExpertWarning
 from ltm_sklearn.experts import BOA, FixedShare, LongTermMemory
 from ltm_sklearn.losses import Pinball
@@ -20,7 +20,7 @@ from ltm_sklearn.river import LongTermMemoryClassifier, LongTermMemoryRegressor
 from ltm_sklearn.streams import linear_regressions, stagger
 
 pytestmark = [
-    pytest.mark.skipif(_one_row.kernel is None, reason="without a compiler there is no fast path"),
+    pytest.mark.skipif(_compiled_round.kernel is None, reason="without a compiler there is no fast path"),
     pytest.mark.fast_cases(3),
 ]
 
@@ -46,7 +46,7 @@ def numbers(n_rows, seed=0):
 def run(model, rows, compiled, monkeypatch):
     """What a model predicts on the way, and the model at the end."""
     said, taken = [], 0
-    learn_row = _one_row.learn_row
+    learn_row = _compiled_round.learn_row
 
     def counting(*arguments):
         nonlocal taken
@@ -57,7 +57,7 @@ def run(model, rows, compiled, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr("ltm_sklearn.river._estimators.learn_row", counting)
         if not compiled:
-            patch.setattr(_one_row, "kernel", None)
+            patch.setattr(_compiled_round, "kernel", None)
         for x, y in rows:
             answer = model.predict_proba_one(x) if hasattr(model, "predict_proba_one") else model.predict_one(x)
             said.append(list(answer.values()) if isinstance(answer, dict) else [answer])
@@ -74,7 +74,8 @@ def assert_same(make, rows, monkeypatch, least_compiled):
     for one, other in zip(fast_said, plain_said, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(fast.weights_, plain.weights_, rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(fast._engine.expert_stats.table, plain._engine.expert_stats.table, rtol=1e-9, atol=1e-9)
+    for name, values in vars(fast._engine.pool.stats).items():
+        np.testing.assert_allclose(values, vars(plain._engine.pool.stats)[name], rtol=1e-9, atol=1e-9, err_msg=name)
     assert (fast.n_rounds_, fast.n_samples_seen_) == (plain.n_rounds_, plain.n_samples_seen_) == (len(rows),) * 2
     scores = fast._engine.score, plain._engine.score
     for name, value in vars(scores[0]).items():
@@ -150,7 +151,7 @@ def test_failure_to_learn_is_reported():
     model = LongTermMemoryRegressor([Moody(), ReadsNumber("b")], memory=None)
     for x, y in numbers(10):
         model.learn_one({**x, "mood": "fine"}, y)
-    assert model._engine.row is not None
+    assert model._engine.pool.compiled_round is not None
     with pytest.warns(ExpertWarning, match="'Moody' could not learn and slept: RuntimeError: not now"):
         model.learn_one({"a": 1.0, "b": 1.0, "mood": "unteachable"}, 1.0)
 
@@ -240,7 +241,7 @@ def test_targets_of_numpy_are_compiled_too(kind):
     model = LongTermMemoryRegressor([ReadsNumber("a"), ReadsNumber("b")], memory=None)
     for x, y in numbers(30):
         model.learn_one(x, kind(y))
-    assert model._engine.row is not None
+    assert model._engine.pool.compiled_round is not None
 
 
 def test_value_that_changes_in_its_place_is_asked_about_again():

@@ -9,8 +9,8 @@ import warnings
 import joblib
 import numpy as np
 import pytest
-from failing_experts import BAD, Demanding, Fails, RaisesDemanding, Takes
 from sklearn.linear_model import SGDRegressor
+from support.failing_experts import BAD, Demanding, Fails, RaisesDemanding, Takes
 
 from ltm_sklearn import LongTermMemoryRegressor
 from ltm_sklearn.ensemble import ExpertWarning

@@ -2,7 +2,11 @@
 
 import numpy as np
 import pytest
-from bandit_experts import (
+from stream_experts import (
+    ReadsNumber,
+    frozen_readers,
+)
+from support.bandit_experts import (
     CLASSES,
     Keen,
     RoundObservation,
@@ -12,10 +16,6 @@ from bandit_experts import (
     random_rows,
     regressor,
     told_by,
-)
-from stream_experts import (
-    ReadsNumber,
-    frozen_readers,
 )
 
 from ltm_sklearn import LongTermMemoryClassifier

@@ -93,7 +93,7 @@ class Keen(BanditAlgorithm):
 
 def told_by(model):
     """What the algorithm of an ensemble was told: (arms, losses, chances) for each round."""
-    return model._engine.weighting.algorithm.state_["told"]
+    return model._engine.pool.weighting.algorithm.state_["told"]
 
 
 def classifier(n_experts=4, experts=None, algorithm=None, **parameters):

@@ -18,8 +18,7 @@ from sklearn.linear_model import SGDClassifier, SGDRegressor
 from sklearn.model_selection import GridSearchCV
 
 from ltm_sklearn import ExpertMixture, LongTermMemoryClassifier, LongTermMemoryRegressor, Snapshots, river
-from ltm_sklearn.recording import _log_file
-from ltm_sklearn.recording._log_reader import read_log
+from ltm_sklearn.recording import _log_file, read_log
 
 EXPERTS = [(f"sgd{at}", SGDRegressor(eta0=0.01 * at, random_state=0)) for at in (1, 2, 3)]
 
@@ -41,7 +40,7 @@ def learned(model, n_rounds=5, first=0):
 
 def flushed(model):
     """Write what is not yet written."""
-    model._engine.tell(at_the_end=True)
+    model._engine.report_status(at_the_end=True)
     return model
 
 
@@ -106,7 +105,7 @@ def test_newcomers_to_a_mixture_are_in_its_log(tmp_path):
     frame = pandas.DataFrame(X, columns=["a", "b"])
     mixture = ExpertMixture(record=tmp_path / "run.jsonl").fit(frame[["a"]][:20], y[:20])
     mixture.partial_fit(frame[20:], y[20:])
-    mixture._callback.tell(2, 0, at_the_end=True)
+    mixture._callback.report(2, 0, at_the_end=True)
     assert same(read_log(tmp_path / "run.jsonl").run_record(), mixture.run_record())
 
 

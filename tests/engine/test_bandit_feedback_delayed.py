@@ -4,7 +4,8 @@ import copy
 
 import numpy as np
 import pytest
-from bandit_experts import (
+from sklearn.naive_bayes import GaussianNB
+from support.bandit_experts import (
     CLASSES,
     Keen,
     RoundObservation,
@@ -14,11 +15,9 @@ from bandit_experts import (
     random_rows,
     told_by,
 )
-from sklearn.naive_bayes import GaussianNB
 
 from ltm_sklearn import Snapshots
-from ltm_sklearn.engine._models import Expert
-from ltm_sklearn.engine._round import Issued
+from ltm_sklearn.engine import Expert, RoundPredictions
 
 
 def test_late_targets_are_learned_with_the_chances_of_their_issue():
@@ -35,8 +34,8 @@ def test_late_targets_are_learned_with_the_chances_of_their_issue():
         if at % 3 == 0:
             model.partial_fit(*random_rows(2, seed=at))
     assert len({arm for _, arm, _ in issued}) == 4  # each issue has a draw of its own
-    listening = ListeningBandit(model._engine.weighting.algorithm)
-    model._engine.weighting.algorithm = listening
+    listening = ListeningBandit(model._engine.pool.weighting.algorithm)
+    model._engine.pool.weighting.algorithm = listening
     for at, arm, chance in reversed(issued):
         model.learn([at], [1])
         assert listening.heard[-1][0] == [arm]
@@ -71,7 +70,7 @@ def test_chances_go_with_their_expert_when_another_one_has_gone_meanwhile():
     experts = [Expert(name, name, "frozen", None, 0, trained=True) for name in "abc"]
     chances, said = np.array([[0.0], [0.3], [0.7]]), np.array([[[1.0]], [[2.0]], [[3.0]]])
     even = np.full(3, 1.0 / 3.0)
-    issued = Issued(experts, [0] * 3, said, chances > 0.0, even, even[np.newaxis], said[2], [], [], chances)
+    issued = RoundPredictions(experts, [0] * 3, said, chances > 0.0, even, even[np.newaxis], said[2], chances)
     later = issued.recalled(np.array([0]), [experts[1], experts[2]], 1)
     assert later.chances.tolist() == [[0.3], [0.7]]
     assert later.predictions.ravel().tolist() == [2.0, 3.0]
@@ -118,7 +117,7 @@ def test_arms_that_have_gone_when_their_targets_come_teach_nothing():
     gone = held.experts[int(held.chances[:, 0].argmax())]
     for seed in range(3, 12):
         model.partial_fit(*random_rows(10, seed=seed))
-    assert gone not in model._engine.experts
+    assert gone not in model._engine.pool.experts
     told = told_by(model)
     model.learn(["late"], [1])
     assert told_by(model) == told

@@ -11,10 +11,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 from ltm_sklearn import LongTermMemoryClassifier, LongTermMemoryRegressor, Snapshots
 from ltm_sklearn.aggregation._round_weighting import SingleAlgorithm
-from ltm_sklearn.engine._engine import Engine
-from ltm_sklearn.engine._models import Expert
+from ltm_sklearn.engine import Engine, Expert
 from ltm_sklearn.engine._recent_rounds import RecentRounds
-from ltm_sklearn.engine._snapshots import RisingLoss, SnapshotMemory
+from ltm_sklearn.engine._snapshot_memory import RisingLoss, SnapshotMemory
 from ltm_sklearn.experts import LongTermMemory
 from ltm_sklearn.losses._regression import RegressionScore
 from ltm_sklearn.streams import stagger
@@ -79,7 +78,7 @@ def learn(engine, level, n_rows=10):
 
 
 def of_kind(engine, kind):
-    return [expert for expert in engine.experts if expert.kind == kind]
+    return [expert for expert in engine.pool.experts if expert.kind == kind]
 
 
 # When copies are taken --------------------------------------------------------------------------------------------
@@ -137,7 +136,7 @@ def test_one_odd_learner_of_three_raises_no_alarm():
     y = np.ones(10)
     for at in range(10):
         engine.learn(np.zeros((10, 1)), y, y, None, LastTargets())
-        engine.experts[0].model.says = float(100 * at)
+        engine.pool.experts[0].model.says = float(100 * at)
     assert of_kind(engine, "snapshot") == []
 
 
@@ -237,13 +236,13 @@ def test_detector_begins_anew_after_an_alarm():
 def test_there_are_never_more_than_max_size_and_the_least_weighty_of_the_grown_goes():
     engine = engine_with(n_learners=2, every=30, max_size=4)
     rng = np.random.default_rng(0)
-    evictions, weights, remove_expert = 0, {}, engine.remove_expert
+    evictions, weights, remove_expert = 0, {}, engine.pool.remove_expert
 
     def noting_the_weights(expert):
-        weights.update(zip(engine.experts, engine.expert_stats.mean_weights(), strict=True))
+        weights.update(zip(engine.pool.experts, engine.pool.stats.mean_weights(), strict=True))
         remove_expert(expert)
 
-    engine.remove_expert = noting_the_weights
+    engine.pool.remove_expert = noting_the_weights
     for _ in range(150):
         before = of_kind(engine, "snapshot")
         learn(engine, rng.integers(5))
@@ -251,7 +250,7 @@ def test_there_are_never_more_than_max_size_and_the_least_weighty_of_the_grown_g
         assert len(after) <= 4
         assert len(of_kind(engine, "live")) == 2
         assert len(of_kind(engine, "restarted")) == 2
-        assert len(engine.experts) == len(engine.weights())
+        assert len(engine.pool.experts) == len(engine.pool.weights())
         gone, kept = [e for e in before if e not in after], [e for e in before if e in after]
         if len(gone) == 1:
             evictions += 1
@@ -270,8 +269,8 @@ def test_evicted_snapshot_takes_its_own_weight_with_it_and_no_other():
     for at in range(60):
         y, level = np.full(10, 7.0), float(at % 3)
         engine.learn(np.zeros((10, 1)), np.full(10, level), y, None, LastTargets())  # it learns what is not scored
-    right = next(expert for expert in engine.experts if expert.kind == "snapshot" and expert.model.says == 7.0)
-    assert engine.weights()[engine.experts.index(right)] > 0.9
+    right = next(expert for expert in engine.pool.experts if expert.kind == "snapshot" and expert.model.says == 7.0)
+    assert engine.pool.weights()[engine.pool.experts.index(right)] > 0.9
     assert len(of_kind(engine, "snapshot")) == 3
 
 
@@ -304,30 +303,30 @@ def test_young_learner_begins_afresh_after_each_snapshot():
 
 def test_prior_is_over_the_given_experts_and_a_young_learner_shares_that_of_its_live_one():
     engine = engine_with(n_learners=2)
-    np.testing.assert_allclose(engine.weights(), np.full(4, 0.25))
+    np.testing.assert_allclose(engine.pool.weights(), np.full(4, 0.25))
     memory = SnapshotMemory(Snapshots(on_drift=False))
     algorithm = LongTermMemory(prior=[0.9, 0.1])
     weighting = SingleAlgorithm(algorithm, linear=False)
     engine = Engine(weighting, RegressionScore("absolute", average=False), "average", False, False, memory, None, 0)
     engine.begin([Expert(name, name, "live", LastTarget(), 0) for name in ("often", "seldom")], LastTargets())
-    assert [expert.name for expert in engine.experts] == ["often", "seldom", "often@restarted", "seldom@restarted"]
-    np.testing.assert_allclose(engine.weighting.algorithm.prior_, [0.45, 0.05, 0.45, 0.05])
-    np.testing.assert_allclose(engine.weights()[:2], engine.weights()[2:])
-    assert engine.weights()[0] > engine.weights()[1]
+    assert [expert.name for expert in engine.pool.experts] == ["often", "seldom", "often@restarted", "seldom@restarted"]
+    np.testing.assert_allclose(engine.pool.weighting.algorithm.prior_, [0.45, 0.05, 0.45, 0.05])
+    np.testing.assert_allclose(engine.pool.weights()[:2], engine.pool.weights()[2:])
+    assert engine.pool.weights()[0] > engine.pool.weights()[1]
 
 
 def test_young_learner_that_has_learned_nothing_sleeps():
     engine = engine_with(every=10)
     for _ in range(3):
         learn(engine, 1.0)
-        assert not engine.issue(np.zeros((2, 1)), 2, LastTargets()).awake[1].any()
+        assert not engine.predict(np.zeros((2, 1)), 2, LastTargets()).awake[1].any()
 
 
 def test_without_restart_there_is_no_young_learner():
     engine = engine_with(every=50, restart=False)
     for _ in range(12):
         learn(engine, 1.0)
-    assert [expert.kind for expert in engine.experts] == ["live", "snapshot", "snapshot"]
+    assert [expert.kind for expert in engine.pool.experts] == ["live", "snapshot", "snapshot"]
 
 
 def test_snapshot_is_of_the_better_of_the_live_and_the_young_learner():
@@ -352,18 +351,18 @@ def test_snapshot_that_agrees_with_an_old_one_takes_its_seat():
     for level in [0.0] * 5 + [10.0] * 5:
         learn(engine, level)
     first, second = of_kind(engine, "snapshot")
-    seat = engine.experts.index(first)
-    joined, rounds = first.joined, engine.expert_stats.table[0, seat]
-    weights = engine.weights()
+    index = engine.pool.experts.index(first)
+    joined, rounds = first.joined, engine.pool.stats.rounds[index]
+    weights = engine.pool.weights()
     for _ in range(4):
         learn(engine, 0.0)
         assert len(of_kind(engine, "snapshot")) == 2
     learn(engine, 0.0)
     assert of_kind(engine, "snapshot") == [first, second]
     assert (first.name, first.born, first.joined) == ("learner0@150", 150, joined)
-    assert engine.expert_stats.table[0, seat] == rounds + 5  # its past goes on
+    assert engine.pool.stats.rounds[index] == rounds + 5  # its past goes on
     assert first.model.rows_learned in (50, 150)  # the new model
-    assert len(engine.weights()) == len(weights)
+    assert len(engine.pool.weights()) == len(weights)
 
 
 @pytest.mark.parametrize(("merge", "n_snapshots"), [(0.98, 2), (0.5, 1), (None, 6), (1.0, 6)])
@@ -403,8 +402,8 @@ def test_rows_for_comparing_are_bounded_and_are_copies():
     for at in range(50):
         buffer[:] = at
         engine.learn(buffer, y, y, None, LastTargets())
-    assert 200 <= sum(len(part.X) for part in engine.memory.recent.parts) < 230
-    assert [int(part.X[0, 0]) for part in engine.memory.recent.parts] == list(range(43, 50))
+    assert 200 <= sum(len(each.X) for each in engine.memory.recent.rounds) < 230
+    assert [int(each.X[0, 0]) for each in engine.memory.recent.rounds] == list(range(43, 50))
 
 
 @pytest.mark.parametrize("batch_size", [7, 250])
@@ -425,7 +424,7 @@ def test_snapshots_are_not_asked_again_about_rows_of_which_they_have_spoken(batc
         return [expert.name for expert in model.experts_], model.weights_.tolist(), asked.total()
 
     names, weights, n_asked = outcome()
-    monkeypatch.setattr(RecentRounds, "follow", lambda self, experts: self.__dict__.update(seats=[], experts=[]))
+    monkeypatch.setattr(RecentRounds, "follow", lambda self, experts: self.__dict__.update(indices=[], experts=[]))
     same_names, same_weights, n_asked_again = outcome()
     assert (names, weights) == (same_names, same_weights)
     assert len([name for name in names if "@" in name]) > 2

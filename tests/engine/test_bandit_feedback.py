@@ -6,7 +6,19 @@ import pickle
 import joblib
 import numpy as np
 import pytest
-from bandit_experts import (
+from sklearn.dummy import DummyClassifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import SGDClassifier
+from sklearn.naive_bayes import GaussianNB
+from stream_experts import (
+    RAISES_IN_LEARN,
+    RAISES_IN_PREDICT,
+    SAYS_NAN,
+    MoodyChance,
+    MoodyNumber,
+    assert_same_outcome,
+)
+from support.bandit_experts import (
     CALLS,
     CLASSES,
     ROWS,
@@ -22,23 +34,10 @@ from bandit_experts import (
     regressor,
     told_by,
 )
-from sklearn.dummy import DummyClassifier
-from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import SGDClassifier
-from sklearn.naive_bayes import GaussianNB
-from stream_experts import (
-    RAISES_IN_LEARN,
-    RAISES_IN_PREDICT,
-    SAYS_NAN,
-    MoodyChance,
-    MoodyNumber,
-    assert_same_outcome,
-)
 
 from ltm_sklearn import LongTermMemoryClassifier, LongTermMemoryRegressor, Snapshots
 from ltm_sklearn.aggregation._bandit import BanditWeighting
 from ltm_sklearn.bandits import Exp3, Exp3S
-from ltm_sklearn.engine._models import Expert
 from ltm_sklearn.ensemble import ExpertWarning
 from ltm_sklearn.experts import FixedShare
 
@@ -212,11 +211,10 @@ def test_chances_are_those_of_all_possible_draws(n_queries, able):
             exact[[first, *rest]] += shares[first] / shares[candidates].sum() / len(others)
     drawing = BanditWeighting(RoundObservation(shares), n_queries)
     drawing.begin(4)
-    experts = [Expert(str(at), str(at), "frozen", None, 0, trained=able[at]) for at in range(4)]
     estimates = np.zeros(4)
     n_draws = 1000
     for seed in range(n_draws):
-        drawn = drawing.draws(experts, 1, [np.random.default_rng(seed)])
+        drawn = drawing.draws(np.array(able), 1, [np.random.default_rng(seed)])
         chances = drawn.chances[:, 0]
         assert (chances > 0.0).sum() == n_queries
         np.testing.assert_allclose(chances[chances > 0.0], exact[chances > 0.0])
@@ -405,7 +403,10 @@ class SpyLearner(GaussianNB):
         ({"feedback": "bandit", "algorithm": "exp3"}, "algorithm='exp3' is no bandit algorithm"),
         ({"feedback": "bandit", "memory": Snapshots()}, r"use Snapshots\(merge=None\)"),
         ({"feedback": "bandit", "algorithm": Exp3S(exploration=2.0)}, "exploration=2.0"),
-        ({"feedback": "bandit", "algorithm": Exp3(loss_range=(-1, 0))}, "losses from -1 to 0, but those of experts"),
+        (
+            {"feedback": "bandit", "algorithm": Exp3(loss_range=(-1, 0))},
+            "losses from -1 to 0, but the losses of experts",
+        ),
     ],
 )
 def test_wrong_parameters_are_named(parameters, message):
