@@ -27,7 +27,7 @@ TESTS = {
     "test_sparse_bandit.py": "compiled",
     "test_council.py": "compiled",
     "test_oracles.py": "compiled",
-    "test_one_row.py": "",
+    "engine/test_compiled_round.py": "",
     "test_stack.py": "compiled",
     "test_weighting.py": "compiled",
     "test_hostile_input.py": "experts or bandits or river or Mixture or oracles",
