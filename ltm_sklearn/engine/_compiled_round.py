@@ -80,13 +80,13 @@ def _members(weighting: Weighting) -> tuple[list[Any], Any]:
     """Return the algorithms with their compiled rounds, and the arbiter between two of them, or None."""
     if isinstance(weighting, FollowOrBlend):
         return [_member(member.algorithm) for member in weighting.members], _member(weighting.between)
-    return [_member(weighting.algorithm)], None  # type: ignore[attr-defined]
+    return [_member(weighting.algorithm)], None
 
 
 def _member(algorithm: ExpertAlgorithm) -> tuple[ExpertAlgorithm, Any]:
     # with a horizon the algorithm's own code counts the rounds
-    if type(algorithm) in (LongTermMemory, PatientMemory) and algorithm.horizon is None:  # type: ignore[attr-defined]
-        return algorithm, algorithm._compiled_rounds()  # type: ignore[attr-defined]
+    if type(algorithm) in (LongTermMemory, PatientMemory) and algorithm.horizon is None:
+        return algorithm, algorithm._compiled_rounds()
     return algorithm, None
 
 
