@@ -261,70 +261,7 @@ def test_files_with_a_mark_of_their_encoding(csv, not_run):
     assert not_run["file"].names == ["a"]
 
 
-# Baselines and intervals ------------------------------------------------------------------------------------------
-
-
-def test_baselines_say_what_they_are_called():
-    X, y = np.zeros((3, 1)), np.array(["a", "b", "b"])
-    assert LastTarget().partial_fit(X, np.array(["a", "b", "c"])).predict(X).tolist() == ["c"] * 3
-    frequent = MostFrequent().partial_fit(X, y, classes=np.array(["a", "b", "c"]))
-    assert frequent.predict(X).tolist() == ["b"] * 3
-    np.testing.assert_allclose(frequent.predict_proba(X)[0], [2 / 6, 3 / 6, 1 / 6])
-    mean = RunningMean().partial_fit(X, np.array([1.0, 2.0, 3.0])).partial_fit(X[:1], np.array([6.0]))
-    assert mean.predict(X).tolist() == [3.0] * 3
-
-
-def test_the_interval_of_equal_stretches_is_students():
-    from scipy.stats import t
-
-    rng = np.random.default_rng(0)
-    blocks = rng.normal(size=60)
-    found = batch_means(blocks, np.full(60, 50.0), 0.9)
-    means = blocks.reshape(20, 3).mean(axis=1)
-    low, high = t.interval(0.9, 19, means.mean(), means.std(ddof=1) / np.sqrt(20))
-    np.testing.assert_allclose([found.mean, found.low, found.high], [blocks.mean(), low, high])
-    np.testing.assert_allclose(found.stretches, means)
-    assert found.ends[-1] == 3000
-
-
-def test_the_interval_covers_the_mean_of_a_series_whose_rows_are_alike():
-    rng = np.random.default_rng(0)
-    covered = narrow = 0
-    for _ in range(200):
-        noise = rng.normal(size=4000)
-        series = np.empty(4000)
-        series[0] = noise[0]
-        for at, (before, step) in enumerate(zip(range(3999), noise[1:], strict=True), 1):
-            series[at] = 0.8 * series[before] + step
-        found = batch_means(series.reshape(80, 50).mean(axis=1), np.full(80, 50.0), 0.95)
-        covered += found.low < 0.0 < found.high
-        narrow += abs(series.mean()) < 1.96 * series.std() / np.sqrt(4000)  # as if rows were independent
-    assert covered >= 180
-    assert narrow < 140
-
-
-def test_rows_without_an_answer_do_not_count():
-    found = batch_means(np.array([np.nan, 1.0, 3.0, 1.0, 3.0, 1.0, 3.0]), np.array([0.0] + [10.0, 30.0] * 3), 0.95)
-    assert found.mean == 2.5
-    assert found.low < 2.5 < found.high
-    empty = batch_means(np.array([np.nan]), np.array([0.0]), 0.95)
-    assert np.isnan(empty.mean)
-    assert not empty.told
-
-
-@pytest.mark.parametrize("n_blocks", [1, 2, 4])
-def test_a_few_stretches_that_agree_are_no_certainty(n_blocks):
-    few = batch_means(np.full(n_blocks, 0.02), np.full(n_blocks, 50.0), 0.95)
-    assert few.mean == pytest.approx(0.02)
-    assert np.isnan(few.low)
-    assert not few.told
-
-
-@pytest.mark.parametrize("level", [0.0, 1.0, 95])
-def test_levels_that_are_none(level):
-    result = prequential({"a": MostFrequent(), "b": MostFrequent()}, (np.zeros((20, 1)), np.arange(20) % 2))
-    with pytest.raises(ValueError, match=r"level=.* in \(0, 1\)"):
-        result.difference("a", "b", level=level)
+# Verdicts ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

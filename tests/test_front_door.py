@@ -45,6 +45,7 @@ def code_blocks(document):
         "docs/streams.md",
         "docs/river.md",
         "docs/evaluation.md",
+        "docs/oracles.md",
         "docs/forecasting.md",
         "docs/display.md",
         "docs/forecasters.md",

@@ -76,11 +76,11 @@ def run(csv, *options, target="y", out="report"):
 
 
 def test_weights_and_forecasts_are_those_of_the_estimator_row_by_row(csv, capsys):
-    code, out = run(csv, "--time", "t", "--block", "24", "--lag", "3", "--loss", "absolute", "--group", "weekday")
+    code, out = run(csv, "--time", "t", "--block", "24", "--lag", "3", "--loss", "absolute_error", "--group", "weekday")
     assert code == 0
     table = pandas.read_csv(csv)
     X, y = table.drop(columns="y"), table["y"]
-    mixture = ExpertMixture(loss="absolute", block=24, lag=3, time="t", group="weekday", record=N_ROWS).fit(X, y)
+    mixture = ExpertMixture(loss="absolute_error", block=24, lag=3, time="t", group="weekday", record=N_ROWS).fit(X, y)
     run_record = mixture.run_record()
     weights = pandas.read_csv(out / "weights.csv")
     assert list(weights.columns) == ["t", "first", "second", "third"]
@@ -395,7 +395,7 @@ def test_lines_are_counted_with_blank_ones(csv, capsys):
         (["--time", "t", "--lag", "120"], 1, ["lag=120", "120 rows"]),
         (["--time", "t", "--block", "500"], 1, ["no round is complete"]),
         ([], 1, ["'t'", "not numeric", "row 0, line 2"]),
-        (["--loss", "cubed"], 2, ["loss='cubed'", "'absolute'"]),
+        (["--loss", "cubed"], 2, ["loss='cubed'", "'absolute_error'"]),
         (["--lag", "-1"], 2, ["lag=-1"]),
         (["--block", "0"], 2, ["block=0"]),
         (["--pooled"], 2, ["group"]),
@@ -419,7 +419,7 @@ def test_the_target_must_be_there(csv, capsys):
 
 def test_percentages_of_zero(csv, capsys):
     changed(csv, 7, "y", 0.0)
-    assert "row 7, line 9" in failure(capsys, run(csv, "--time", "t", "--loss", "percentage")[0], 1)
+    assert "row 7, line 9" in failure(capsys, run(csv, "--time", "t", "--loss", "absolute_percentage_error")[0], 1)
 
 
 @pytest.mark.parametrize(
@@ -527,7 +527,7 @@ def test_what_cannot_be_finished_leaves_nothing(csv, capsys, monkeypatch, earlie
         return write(path, content)
 
     monkeypatch.setattr(type(out), "write_bytes", full)
-    assert "No space left" in failure(capsys, run(csv, "--time", "t", "--loss", "absolute")[0], 1)
+    assert "No space left" in failure(capsys, run(csv, "--time", "t", "--loss", "absolute_error")[0], 1)
     assert {path.name for path in csv.parent.iterdir()} == {"forecasts.csv", *(["report"] if earlier else [])}
     assert before is None or before == {path.name: path.read_bytes() for path in out.iterdir()}
 

@@ -54,7 +54,7 @@ def verdict(run: EvaluationRun) -> str:
     difference = run.differences[WITHOUT]
     if math.isnan(difference.low):
         return "The stream is too short to tell whether memory helps."
-    if not difference.told:
+    if not difference.is_significant:
         return f"Memory makes no significant difference on this stream: {_gain(run, difference)}."
     return f"Memory {'helps' if difference.mean > 0.0 else 'hurts'} on this stream: {_gain(run, difference)}."
 
@@ -78,7 +78,7 @@ def remarks(run: EvaluationRun) -> list[str]:
     against = run.differences[expert]
     if math.isnan(against.low):
         notes.append(f"The best single expert, {expert}, reaches {_score(run, expert)}; the pool {pool_score}.")
-    elif against.told:
+    elif against.is_significant:
         better = "better" if against.mean > 0.0 else "worse"
         notes.append(f"The pool with memory is {better} than the best single expert, {expert}: {_gain(run, against)}.")
     else:

@@ -96,7 +96,7 @@ def _n_waiting(run: MixtureRun) -> int:
 
 def _cards(run: MixtureRun, mixture: SummaryRow, mean: SummaryRow, best: SummaryRow) -> list[Card]:
     last = run.run_record.weights[-1]
-    root = f" (its root: {number(math.sqrt(mixture.loss))})" if run.summary.loss_name == "squared" else ""
+    root = f" (its root: {number(math.sqrt(mixture.loss))})" if run.summary.loss_name == "squared_error" else ""
     of_series = "" if run.file.series is None else f", series {run.drawn_series}"
     return [
         Card("Mixture", number(mixture.loss), mean_called(run.summary.loss_name) + root),
@@ -119,7 +119,7 @@ def _comparison(gain: float) -> str:
 
 def _losses_table(run: MixtureRun) -> ReportTable:
     summary = run.summary
-    squared, slept = summary.loss_name == "squared", any(row.awake < 1.0 for row in summary.rows)
+    squared, slept = summary.loss_name == "squared_error", any(row.awake < 1.0 for row in summary.rows)
     weights = dict(zip(map(str, run.file.experts), run.weights[run.file.known].mean(axis=0).tolist(), strict=True))
     header = ["forecast", mean_called(summary.loss_name)] + ["root of it"] * squared + ["awake"] * slept
     in_order = sorted(summary.rows, key=lambda row: row.kind == "expert")  # experts last: there may be many

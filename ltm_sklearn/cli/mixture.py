@@ -50,7 +50,7 @@ forecast.
 EPILOG = f"""\
 example: day-ahead prices, 24 hours forecast together, scored by the absolute error
 
-  ltm-sklearn mixture prices.csv --target price --time hour --block 24 --loss absolute --out report
+  ltm-sklearn mixture prices.csv --target price --time hour --block 24 --loss absolute_error --out report
 
 Then open report/{PAGE}. Beside it lie {", ".join(TABLES)}
 (with --series), and the pictures as PNG. An earlier report in the folder is replaced.
@@ -96,7 +96,7 @@ def add_to(commands: Any) -> None:
         help="a column with groups of rows that have weights of their own; or hour, weekday or month of the times",
     )
     parser.add_argument("--pooled", action="store_true", help="groups also learn from each other")
-    parser.add_argument("--loss", default="squared", help=f"{', '.join(LOSSES)} (default: squared)")
+    parser.add_argument("--loss", default="squared_error", help=f"{', '.join(LOSSES)} (default: squared_error)")
     parser.add_argument(
         "--series", metavar="COLUMN", help="the column with the series of a row; each series has weights of its own"
     )

@@ -10,8 +10,8 @@ from .._optional import compiled
 from ..aggregation import BanditWeighting, FollowOrBlend, Weighting
 from ..experts import ExpertAlgorithm, LongTermMemory, PatientMemory
 from ..losses import (
-    ABSURD,
     FADING,
+    IMPLAUSIBLE,
     LARGEST,
     MARGIN,
     RANGE_GROWTH,
@@ -19,12 +19,12 @@ from ..losses import (
     ROUNDING_OF_PROBABILITIES,
     SAFE_MARGIN,
     SMALLEST_PROBABILITY,
-    Absolute,
+    AbsoluteError,
     Pinball,
     RegressionScore,
-    Squared,
+    SquaredError,
     brier,
-    log,
+    log_loss,
     zero_one,
 )
 from ._engine import Engine
@@ -55,12 +55,12 @@ def _new_round(engine: Engine, models: RowModels) -> Any:
     live = [at for at, expert in enumerate(pool.experts) if expert.kind == "live"]
     experts = predictors, trainers, live, *_members(pool.weighting), pool.stats
     if isinstance(score, RegressionScore):
-        slopes = {Squared: lambda _: None, Absolute: lambda _: (1.0, 1.0), Pinball: _pinball_slopes}
+        slopes = {SquaredError: lambda _: None, AbsoluteError: lambda _: (1.0, 1.0), Pinball: _pinball_slopes}
         if not score.high > score.low or type(score.loss) not in slopes:
             return None  # the scale is not known yet
         limits = MARGIN, RANGE_GROWTH, FADING, LARGEST, ROUNDING_OF_MIXTURE
         return kernel.RegressionRound(*experts, score, slopes[type(score.loss)](score.loss), *limits)
-    known = {zero_one: kernel.ZERO_ONE, brier: kernel.BRIER, log: kernel.LOG}
+    known = {zero_one: kernel.ZERO_ONE, brier: kernel.BRIER, log_loss: kernel.LOG}
     if score.loss not in known or not models.classes:
         return None
     stack = pool.stack()
@@ -71,7 +71,7 @@ def _new_round(engine: Engine, models: RowModels) -> Any:
         ROUNDING_OF_PROBABILITIES,
         SMALLEST_PROBABILITY,
         SAFE_MARGIN,
-        ABSURD,
+        IMPLAUSIBLE,
         None if stack is None else stack.model,
     )
 

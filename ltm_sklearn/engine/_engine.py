@@ -97,7 +97,7 @@ class Engine:
         """Start with these experts; add the stack and, with a concept memory, restarted experts."""
         self.pool.begin(experts)
         stack = Stack(len(self.pool.experts))
-        if self.score.blends and stack.n_experts > 1 and stack.fits(self.score.n_outputs):
+        if self.score.uses_margin and stack.n_experts > 1 and stack.fits(self.score.n_outputs):
             self.pool.add_expert(Expert("@stack", "", "stack", stack, 0, trained=True))
         if self.memory is not None:
             self.memory.begin(self.pool, models)

@@ -37,7 +37,7 @@ def check_shared_parameters(ensemble: Any) -> None:
         raise ValueError(f"algorithm={algorithm!r} is no {kind}, which feedback={ensemble.feedback!r} needs")
     if is_bandit and algorithm is not None:
         algorithm._check_parameters()
-        low, high = algorithm._known_range()
+        low, high = algorithm.known_loss_range()
         if low > 0.0 or high < 1.0:
             raise ValueError(
                 f"algorithm={algorithm!r} takes losses from {low:g} to {high:g}, but the losses of experts lie in "

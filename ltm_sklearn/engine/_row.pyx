@@ -321,7 +321,7 @@ cdef class RegressionRound(RowRound):
         """Set the range to which predictions are clipped, and the largest valid one."""
         cdef double low = self.score.low, high = self.score.high
         self.low, self.high = low - self.margin * (high - low), high + self.margin * (high - low)
-        self.absurd = self.score.largest()
+        self.absurd = self.score.prediction_limit()
 
     cdef bint store(self, Py_ssize_t i, output) except -1:
         cdef double number
@@ -383,7 +383,7 @@ cdef class RegressionRound(RowRound):
         self.update()
         score = self.score
         score.widest_gap = widest
-        score.knew_a_scale = True
+        score.scale_was_known = True
         score.n_targets += 1
         score.mean += target / score.n_targets - score.mean / score.n_targets
         if not score.low <= target <= score.high:

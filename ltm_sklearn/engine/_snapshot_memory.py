@@ -220,7 +220,7 @@ class SnapshotMemory:
         known = np.asarray(np.isfinite(predictions).all(axis=2))
         both = known[1:] & known[0]
         n_both = np.maximum(both.sum(axis=1), 1)
-        distances = score.distances(predictions[0], predictions[1:], targets)
+        distances = score.disagreements(predictions[0], predictions[1:], targets)
         means = np.where(both, distances, 0.0).sum(axis=1) / n_both
         means[n_both < len(targets) / 2] = np.inf  # too few rows to compare
         closest = int(means.argmin())

@@ -40,9 +40,9 @@ class Snapshots(BaseEstimator):
         Train a *restarted learner* beside each learner, which starts anew after each snapshot. Without it, all copies
         of a learner that never forgets are blends of several concepts.
     merge : float or None, default=0.98
-        When a new snapshot and an earlier one of the same learner agree on more than this share of recent rows, only the
-        better one is kept. In regression: when their mean difference is below ``1 - merge`` of the width of the targets'
-        distribution, six times its median absolute deviation. None: keep all.
+        When a new snapshot and an earlier one of the same learner agree on more than this share of recent rows, only
+        the better one is kept. In regression: when their mean difference is below ``1 - merge`` of the width of the
+        targets' distribution, six times its median absolute deviation. None: keep all.
 
     Examples
     --------

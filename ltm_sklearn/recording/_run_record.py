@@ -44,7 +44,7 @@ class RunRecord:
     targets, predictions : ndarray of shape (R,) or None
         Targets and combined predictions; None for classifiers.
     loss_name : str
-        Name of the loss, such as ``"squared"``.
+        Name of the loss, such as ``"squared_error"``.
     uniform : ndarray of shape (R,) or None
         Loss of the plain mean of the experts; None if not all of them were queried.
     all_were_queried : bool, default=True

@@ -22,7 +22,7 @@ from support.bandit_experts import (
 )
 
 from ltm_sklearn.evaluation import prequential
-from ltm_sklearn.evaluation._contestants import Rows, contestant_of
+from ltm_sklearn.evaluation._model_adapters import StreamRows, adapter_of
 
 
 @pytest.mark.parametrize("make", [classifier, regressor])
@@ -114,7 +114,7 @@ def test_recorded_loss_is_that_of_the_issued_prediction(rounds):
 @pytest.mark.parametrize("combine", ["average", "sample"])
 def test_mixture_of_selected_experts_is_not_recomputed_by_row(combine):
     rows, _ = random_rows(60)
-    model = regressor(algorithm=Keen(), rounds="row", n_queries=2, combine=combine, loss="absolute", record=10)
+    model = regressor(algorithm=Keen(), rounds="row", n_queries=2, combine=combine, loss="absolute_error", record=10)
     model.partial_fit(rows[:30], rows[:30, 1])
     said = model.predict(rows[30:])
     model.partial_fit(rows[30:], rows[30:, 1])
@@ -153,12 +153,12 @@ def test_prequential_queries_once_per_row_and_scores_one_expert(delay, n_queries
 def _wrong_by_chances(delay):
     """Rows in which labels and probabilities do not go together, and rows that were looked at."""
     X, y = random_rows(120)
-    contestant = contestant_of("bandit", classifier().partial_fit(X[:5], y[:5], CLASSES), delay, 1)
+    adapter = adapter_of("bandit", classifier().partial_fit(X[:5], y[:5], CLASSES), delay, 1)
     apart = n_rows = 0
     for at in range(5, 120 - delay):
-        rows = Rows(X[at : at + 1], at, 1, None)
-        (label,) = contestant.predict(rows)
-        (chance,) = contestant.chances(rows, [1])
+        rows = StreamRows(X[at : at + 1], at, 1, None)
+        (label,) = adapter.predict(rows)
+        (chance,) = adapter.true_label_probabilities(rows, [1])
         apart += (chance > 0.5) != (label == 1)
         n_rows += 1
     return apart, n_rows

@@ -148,7 +148,7 @@ class Fails(SGDRegressor):
 def test_failure_and_recovery_are_logged_once(caplog):
     caplog.set_level(logging.INFO, logger="ltm_sklearn")
     model = LongTermMemoryRegressor(
-        [("good", SGDRegressor(random_state=0)), ("bad", Fails(random_state=0))], memory=None, loss="absolute"
+        [("good", SGDRegressor(random_state=0)), ("bad", Fails(random_state=0))], memory=None, loss="absolute_error"
     )
     X, y = rows()
     model.partial_fit(X, y)

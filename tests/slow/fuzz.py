@@ -134,7 +134,7 @@ def switching(data: atheris.FuzzedDataProvider) -> None:
 def mixing(data: atheris.FuzzedDataProvider) -> None:
     forecasts = table(data, data.ConsumeIntInRange(2, 5), -1e3, 1e3)
     y = np.resize(table(data, 1, -1e3, 1e3), len(forecasts))
-    loss = data.PickValueInList(["squared", "absolute"])
+    loss = data.PickValueInList(["squared_error", "absolute_error"])
     lag, block = data.ConsumeIntInRange(0, 3), data.ConsumeIntInRange(1, 3)
     if len(forecasts) <= lag + block:
         return
