@@ -237,6 +237,26 @@ def test_failing_river_model_sleeps_is_reported_and_recovers(kind, ill, feedback
     assert model.weights_.argmax() == 0  # as it was right again
 
 
+def test_warnings_point_to_the_line_that_called_the_estimator():
+    experts = [("bad", SaysNumber("NaN")), ("good", Noisy())]
+    model = LongTermMemoryRegressor(experts, memory=None).partial_fit(batch(0), batch(0)[:, 0])
+    ill = batch(ILL[0])
+    in_rivers = in_river.LongTermMemoryRegressor([RiverNumber("NaN"), RiverNumber()], memory=None)
+    row = dict(zip("abc", batch(0, 1)[0].tolist(), strict=True))
+    in_rivers.learn_one(row, 1.0)
+    row["b"] = float(ILL[0])
+    calls = [
+        lambda: model.predict(ill),
+        lambda: model.issue(ill, range(5)),
+        lambda: in_rivers.predict_one(row),
+        lambda: in_rivers.learn_one(row, 1.0),
+    ]
+    for call in calls:
+        with pytest.warns(ExpertWarning) as caught:
+            call()
+        assert {warning.filename for warning in caught} == {__file__}
+
+
 # Exits, interrupts and changed arrays ----------------------------------------------------------------------------
 
 
