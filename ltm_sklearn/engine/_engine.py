@@ -161,7 +161,7 @@ class Engine:
     def _sanitized(
         self, outputs: dict[int, Floats], n_experts: int, shape: tuple[int, int]
     ) -> tuple[Floats, NDArray[np.bool_]]:
-        """Return sanitized predictions (n_experts, n_rows, n_outputs), 0 where an expert sleeps, and who is awake."""
+        """Return sanitized predictions (n_experts, n_rows, n_outputs), 0 where an expert sleeps, and a mask."""
         predictions = np.zeros((n_experts, *shape))
         awake = np.zeros((n_experts, shape[0]), dtype=np.bool_)
         if outputs:

@@ -103,8 +103,8 @@ class RoundResult:
     @classmethod
     def all_asleep(cls, predictions: RoundPredictions) -> RoundResult:
         """Return the result of a round in which no expert took part."""
-        nobody = np.zeros(len(predictions.experts))
-        return cls(np.full(len(nobody), np.nan), nobody, predictions.mixture, predictions.weights)
+        n_experts = len(predictions.experts)
+        return cls(np.full(n_experts, np.nan), np.zeros(n_experts), predictions.mixture, predictions.weights)
 
     def losses_of_live(self, experts: list[Expert]) -> list[float]:
         """Return the losses of the live experts that were awake."""

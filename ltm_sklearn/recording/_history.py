@@ -59,11 +59,11 @@ class History:
         """Add a round."""
         self._most_experts = max(self._most_experts, len(record.weights))
         if self.records and self.records[-1].n_rounds < self.stride:
-            self.records[-1], self.moments[-1] = self._joined(self.records[-1], record), moment
+            self.records[-1], self.moments[-1] = self._averaged(self.records[-1], record), moment
             return
         if len(self.records) == self.limit:
             pairs = [self.records[at : at + 2] for at in range(0, self.limit, 2)]
-            self.records = [pair[0] if len(pair) == 1 else self._joined(*pair) for pair in pairs]
+            self.records = [pair[0] if len(pair) == 1 else self._averaged(*pair) for pair in pairs]
             self.moments = [self.moments[min(at + 1, self.limit - 1)] for at in range(0, self.limit, 2)]
             self.stride *= 2
             self.add(record, moment)
@@ -71,8 +71,8 @@ class History:
         self.records.append(record)
         self.moments.append(moment)
 
-    def _joined(self, first: Record, second: Record) -> Record:
-        joined = _joined(first, second)
+    def _averaged(self, first: Record, second: Record) -> Record:
+        joined = _average(first, second)
         if len(joined.weights) <= 2 * self._most_experts:
             return joined
         kept = sorted(joined.weights, key=joined.weights.__getitem__, reverse=True)[: 2 * self._most_experts]
@@ -83,7 +83,7 @@ class History:
         return joined._replace(weights=weights, losses=losses, predictions=predictions)
 
 
-def _joined(first: Record, second: Record) -> Record:
+def _average(first: Record, second: Record) -> Record:
     n, m = first.n_rounds, second.n_rounds
 
     def mean(a: dict[str, float], b: dict[str, float], missing: bool) -> dict[str, float]:

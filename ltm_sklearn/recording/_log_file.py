@@ -165,7 +165,7 @@ class LogFile:
 
     @staticmethod
     def _beside(path: str) -> str:
-        # not by tempfile, whose files nobody else may read
+        # not by tempfile, whose files other users cannot read
         folder, name = os.path.split(path)
         return os.path.join(folder, f".{name}.{os.getpid()}.{uuid.uuid4().hex[:8]}.part")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -94,23 +94,14 @@ class RunRecord:
         starts = np.arange(0, len(self.ends), step)
         last = np.append(starts[1:], len(self.ends)) - 1
 
-        def means(values: Floats | None) -> Any:
-            return None if values is None else _means(values, self.counts, starts)
-
-        return RunRecord(
-            self.names,
-            self.ends[last],
-            np.add.reduceat(self.counts, starts),
-            None if self.times is None else self.times[last],
-            means(self.weights),
-            means(self.losses),
-            means(self.loss),
-            means(self.forecasts),
-            means(self.targets),
-            means(self.predictions),
-            self.loss_name,
-            means(self.uniform),
-            self.all_were_queried,
+        averaged = ("weights", "losses", "loss", "forecasts", "targets", "predictions", "uniform")
+        values = {name: getattr(self, name) for name in averaged}
+        return replace(
+            self,
+            ends=self.ends[last],
+            counts=np.add.reduceat(self.counts, starts),
+            times=None if self.times is None else self.times[last],
+            **{name: None if each is None else _means(each, self.counts, starts) for name, each in values.items()},
         )
 
 
