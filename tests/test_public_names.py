@@ -19,7 +19,7 @@ PUBLIC = {
     "SlidingWindowUCB SparseHybrid SparseLongTermMemory",
     "ltm_sklearn.bandits.reference": "follow_the_regularised_leader sparse_bandit",
     "ltm_sklearn.display": "AverageLossDisplay ContributionDisplay CumulativeLossDisplay LiveDisplay "
-    "MemoryCurveDisplay RecurrenceDisplay ResidualDisplay RunningLossDisplay RunRecord WeightBoxDisplay "
+    "MemoryCurveDisplay RecurrenceDisplay ResidualDisplay RunningLossDisplay WeightBoxDisplay "
     "WeightStackDisplay",
     "ltm_sklearn.distributed": "DaskWorkers OnWorker PanelMixture",
     "ltm_sklearn.ensemble": "ExpertSummary ExpertWarning FromRiverClassifier FromRiverRegressor "
