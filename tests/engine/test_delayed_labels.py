@@ -10,6 +10,7 @@ from sklearn.naive_bayes import GaussianNB
 from stream_experts import ReadsChance, ReadsNumber, assert_same_outcome, frozen_readers
 
 from ltm_sklearn import LongTermMemoryClassifier, LongTermMemoryRegressor, Snapshots
+from ltm_sklearn.aggregation import FollowOrBlend
 from ltm_sklearn.experts import LongTermMemory
 
 K = 3
@@ -70,6 +71,26 @@ def test_delayed_round_scores_the_issued_predictions(delay):
             model.learn([(then, row) for row in range(4)], truth)
             algorithm.update(((said > 0.5) != truth[:, np.newaxis]).mean(axis=0))
             np.testing.assert_allclose(model.weights_, algorithm.weights())
+
+
+def test_delayed_round_updates_with_the_weights_of_its_issue(monkeypatch):
+    model = LongTermMemoryClassifier(frozen_readers(ReadsChance, K), memory=None)
+    rng = np.random.default_rng(0)
+    rows = [(rng.random((10, K)), rng.integers(0, 2, 10)) for _ in range(20)]
+    model.partial_fit(*rows[0], classes=[0, 1])
+    model.issue(rows[1][0], range(10))
+    issued = model._pending.due(range(10))[0].issued.parts
+    for X, y in rows[2:]:
+        model.partial_fit(X, y)
+    assert not np.allclose(model._engine.pool.weighting.parts(), issued)
+    learn, used = FollowOrBlend.learn, []
+    monkeypatch.setattr(
+        FollowOrBlend,
+        "learn",
+        lambda self, losses, parts, mixture: (used.append(parts), learn(self, losses, parts, mixture)),
+    )
+    model.learn(range(10), rows[1][1])
+    np.testing.assert_array_equal(used[0], issued)
 
 
 def test_gradient_and_recorded_loss_use_the_issued_mixture():
