@@ -46,8 +46,9 @@ ROUNDS_WITHOUT_COMPILED = 20
 class Engine:
     """The experts, their weights, and the rounds.
 
-    The K models are the experts of the paper. Each round gives every expert a loss, and the weighting turns these losses
-    into weights: by default :class:`LongTermMemory`, which generalises Algorithm 2 (as printed: ``experts/reference.py``).
+    The K models are the experts of the paper. Each round gives every expert a loss, and the weighting turns these
+    losses into weights: by default with :class:`LongTermMemory`, a generalisation of Algorithm 2, which
+    ``experts/reference.py`` has as printed.
 
     Parameters
     ----------
