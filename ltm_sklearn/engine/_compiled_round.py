@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._optional import compiled
-from ..aggregation import BanditWeighting, FollowOrBlend, Weighting
+from ..aggregation import BanditWeighting, FollowOrBlend
 from ..experts import ExpertAlgorithm, LongTermMemory, PatientMemory
 from ..losses import (
     FADING,
@@ -76,7 +76,7 @@ def _new_round(engine: Engine, models: RowModels) -> Any:
     )
 
 
-def _members(weighting: Weighting) -> tuple[list[Any], Any]:
+def _members(weighting: Any) -> tuple[list[Any], Any]:
     """Return the algorithms with their compiled rounds, and the arbiter between two of them, or None."""
     if isinstance(weighting, FollowOrBlend):
         return [_member(member.algorithm) for member in weighting.members], _member(weighting.between)

@@ -95,13 +95,16 @@ class RunRecord:
         last = np.append(starts[1:], len(self.ends)) - 1
 
         averaged = ("weights", "losses", "loss", "forecasts", "targets", "predictions", "uniform")
-        values = {name: getattr(self, name) for name in averaged}
+        values: dict[str, Any] = {name: getattr(self, name) for name in averaged}
+        means: dict[str, Any] = {
+            name: None if each is None else _means(each, self.counts, starts) for name, each in values.items()
+        }
         return replace(
             self,
             ends=self.ends[last],
             counts=np.add.reduceat(self.counts, starts),
             times=None if self.times is None else self.times[last],
-            **{name: None if each is None else _means(each, self.counts, starts) for name, each in values.items()},
+            **means,
         )
 
 

@@ -327,6 +327,19 @@ def test_untrained_restarted_learner_sleeps():
         assert not engine.predict(np.zeros((2, 1)), 2, LastTargets()).awake[1].any()
 
 
+def test_failures_of_a_learner_that_was_just_restarted_are_not_reported():
+    class NeedsRows(LastTargets):
+        def predict(self, model, X):
+            if model.rows_learned < 20:
+                raise ValueError("too few rows")
+            return super().predict(model, X)
+
+    engine, y, reports = engine_with(every=50), np.ones(10), []
+    for _ in range(12):
+        reports += engine.learn(np.zeros((10, 1)), y, y, None, NeedsRows())
+    assert [report.expert for report in reports] == ["'learner0'"]
+
+
 def test_restart_false_has_no_restarted_learner():
     engine = engine_with(every=50, restart=False)
     for _ in range(12):
