@@ -1,4 +1,4 @@
-"""``python -m benchmarks``: what it lists, what it runs, and that it measures the compiled kernels."""
+"""``python -m benchmarks``: the list, quick runs, and errors."""
 
 import argparse
 import csv
@@ -39,7 +39,7 @@ def package():
     sys.path.remove(str(ROOT))
 
 
-def test_the_list_names_every_benchmark_and_what_it_needs():
+def test_the_list_has_the_needs_of_each_benchmark():
     run = benchmarks("--list")
     assert run.returncode == 0, run.stderr
     lines = run.stdout.splitlines()
@@ -48,7 +48,7 @@ def test_the_list_names_every_benchmark_and_what_it_needs():
     assert "pandas, data, (capymoa), (river)" in real
 
 
-def test_quick_run_uses_compiled_kernels_and_says_how_it_was_made(tmp_path):
+def test_a_quick_run_uses_compiled_kernels(tmp_path):
     run = benchmarks("ablation", "--quick", "--out", str(tmp_path))
     assert run.returncode == 0, run.stderr  # without compiled kernels it refuses
     text = (tmp_path / "ablation.md").read_text()
@@ -82,7 +82,7 @@ def test_refuses_to_run_without_compiled_kernels(package, monkeypatch, capsys):
     assert "ltm_sklearn has no compiled kernels" in capsys.readouterr().err
 
 
-def test_what_cannot_run_is_skipped_in_a_group_and_an_error_by_itself(tmp_path, package, capsys):
+def test_a_benchmark_without_data_is_skipped_in_a_group(tmp_path, package, capsys):
     options = ["--quick", "--data", str(tmp_path), "--out", str(tmp_path)]
     assert package.main(["forecasting", *options]) == 0
     printed = capsys.readouterr().out
@@ -99,7 +99,7 @@ def test_a_package_that_is_absent_is_named(tmp_path, package, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "error"),
     [
         (["nothing"], "there is no benchmark 'nothing'"),
         (["forecasting", "--rows", "10"], "--rows 10: options of a single benchmark"),
@@ -110,14 +110,14 @@ def test_a_package_that_is_absent_is_named(tmp_path, package, monkeypatch):
         (["oracles", "--sizes", "10"], "unrecognized arguments: --sizes 10"),
     ],
 )
-def test_wrong_commands_end_with_what_is_wrong(arguments, said, package, capsys):
+def test_wrong_commands_are_exit_code_2(arguments, error, package, capsys):
     with pytest.raises(SystemExit) as end:
         package.main(arguments)
     assert end.value.code == 2
-    assert said in capsys.readouterr().err
+    assert error in capsys.readouterr().err
 
 
-def test_every_benchmark_has_options_that_its_quick_run_uses(package):
+def test_the_options_of_quick_runs_are_parsed(package):
     for each in package.BENCHMARKS:
         if all(map(find_spec, each.packages)):
             parser = argparse.ArgumentParser()
@@ -125,7 +125,7 @@ def test_every_benchmark_has_options_that_its_quick_run_uses(package):
             assert parser.parse_args(shlex.split(each.quick))
 
 
-def test_returns_are_segments_of_a_concept_that_was_there_before(package):
+def test_returns_are_segments_of_an_earlier_concept(package):
     from benchmarks.labelled_streams import after_returns, returns
 
     concept = np.repeat([0, 1, 0, 2, 1], 100)
@@ -161,15 +161,15 @@ def test_rows_reach_moa_as_numbers_or_as_categories(tmp_path, package):
     ]
 
 
-def test_a_learner_that_fails_is_said_to_be_so_and_the_others_are_shown(tmp_path, package):
+def test_the_error_of_a_learner_that_fails_is_in_the_table(tmp_path, package):
     from benchmarks import contest
-    from benchmarks.report import FailureReport
+    from benchmarks.report import Report
 
     runs = {
         ("A", "one"): [{"accuracy": 0.5, "after_return": np.nan, "cpu_seconds": 12.3}],
         ("A", "two"): [{"error": "TypeError: Class not found"}],
     }
-    contest.save(FailureReport(tmp_path, "a test"), "both", ["A"], ["one", "two"], runs, ["Said."], ())
+    contest.save(Report(tmp_path, "a test"), "both", ["A"], ["one", "two"], runs, ["Said."], ())
     assert rows_of(tmp_path / "both.csv") == [["", "A"], ["one", "0.5000"], ["two", "-"]]
     assert rows_of(tmp_path / "both_returns.csv")[1] == ["one", "-"]
     assert rows_of(tmp_path / "both_seconds.csv")[1] == ["one", "12"]

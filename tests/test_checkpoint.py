@@ -743,7 +743,7 @@ def test_a_model_that_could_not_be_put_back_is_an_error_at_the_start(tmp_path):
 
 
 def command(*arguments):
-    from ltm_sklearn.__main__ import main
+    from ltm_sklearn.cli import main
 
     return main([str(argument) for argument in arguments])
 
@@ -784,7 +784,7 @@ def files(tmp_path):
     ],  # by whole steps
 )
 def test_a_command_that_was_stopped_goes_on(what, file, options, row, files, monkeypatch, capsys):
-    monkeypatch.setattr(f"ltm_sklearn.cli.{what}.draw_pictures", lambda _: [])  # which take most of the time
+    monkeypatch.setattr(f"ltm_sklearn.cli._{what}.draw_pictures", lambda _: {})  # which take most of the time
     arguments = [what, files / file, "--target", "y", *options]
     checkpoint = ["--checkpoint", files / "run", "--every", "20"]
     assert command(*arguments, "--out", files / "plain") == 0
@@ -800,7 +800,7 @@ def test_a_command_that_was_stopped_goes_on(what, file, options, row, files, mon
 
 
 def test_a_command_names_what_is_wrong_with_its_checkpoint(files, monkeypatch, capsys):
-    monkeypatch.setattr("ltm_sklearn.cli.mixture.draw_pictures", lambda _: [])
+    monkeypatch.setattr("ltm_sklearn.cli._mixture.draw_pictures", lambda _: {})
     arguments = ["mixture", files / "forecasts.csv", "--target", "y", "--out", files / "report"]
     assert command(*arguments, "--every", "10") == 2
     assert "--checkpoint" in capsys.readouterr().err
@@ -824,7 +824,7 @@ def test_a_command_names_what_is_wrong_with_its_checkpoint(files, monkeypatch, c
 @pytest.mark.parametrize("column", ["place", "day"])
 def test_a_command_notices_other_series_and_times(column, files, monkeypatch, capsys):
     pandas = pytest.importorskip("pandas")
-    monkeypatch.setattr("ltm_sklearn.cli.mixture.draw_pictures", lambda _: [])
+    monkeypatch.setattr("ltm_sklearn.cli._mixture.draw_pictures", lambda _: {})
     frame = pandas.read_csv(files / "forecasts.csv")
     days = pandas.date_range("2020", periods=N_ROWS).astype(str)
     frame.assign(place="here", day=days).to_csv(files / "forecasts.csv", index=False)
@@ -839,7 +839,7 @@ def test_a_command_notices_other_series_and_times(column, files, monkeypatch, ca
 
 def test_a_command_notices_other_features(files, monkeypatch, capsys):
     pandas = pytest.importorskip("pandas")
-    monkeypatch.setattr("ltm_sklearn.cli.evaluate.draw_pictures", lambda _: [])
+    monkeypatch.setattr("ltm_sklearn.cli._evaluate.draw_pictures", lambda _: {})
     arguments = ["evaluate", files / "stream.csv", "--target", "y", "--rows", "40", "--batch", "20"]
     arguments += ["--checkpoint", files / "run"]
     assert command(*arguments, "--out", files / "report") == 0
@@ -853,7 +853,7 @@ def test_a_command_notices_other_features(files, monkeypatch, capsys):
 @pytest.mark.parametrize("what", ["changed", "dropped", "added"])
 def test_a_command_notices_other_concepts_and_times_that_are_no_features(what, option, files, monkeypatch, capsys):
     pandas = pytest.importorskip("pandas")
-    monkeypatch.setattr("ltm_sklearn.cli.evaluate.draw_pictures", lambda _: [])
+    monkeypatch.setattr("ltm_sklearn.cli._evaluate.draw_pictures", lambda _: {})
     frame = pandas.read_csv(files / "stream.csv")
     frame.assign(c=np.arange(N_ROWS) // 30).to_csv(files / "stream.csv", index=False)
 

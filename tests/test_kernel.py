@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from ltm_sklearn.experts import FixedShare, LongTermMemory, MixingPastPosteriors, ShareTheta
-from ltm_sklearn.experts import _base as base_module
+from ltm_sklearn.experts import _compiled as compiled_module
 from ltm_sklearn.experts import _long_term_memory as memory_module
-from ltm_sklearn.experts._compiled import kernel
+from ltm_sklearn.experts._compiled import kernel, kernel_of
 
 pytestmark = pytest.mark.fast_cases(3)
 
@@ -29,7 +29,7 @@ COMPILED = {
 
 
 def without_kernel(monkeypatch):
-    monkeypatch.setattr(base_module, "kernel", None)
+    monkeypatch.setattr(compiled_module, "kernel", None)
 
 
 def returning_losses(n_rounds, n_experts, seed=0):
@@ -140,7 +140,7 @@ def test_a_subclass_that_changes_nothing_keeps_the_kernel():
     class Named(LongTermMemory):
         """Mine."""
 
-    assert Named()._kernel() is kernel
+    assert kernel_of(Named()) is kernel
 
 
 def test_a_changed_rule_is_not_run_by_the_kernel():

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ltm_sklearn.experts import BestOfBothWorlds, LongTermMemory
-from ltm_sklearn.experts import _base as base
+from ltm_sklearn.experts import _compiled as compiled_module
 from ltm_sklearn.experts import _long_term_memory as implementation
 from ltm_sklearn.experts._long_term_memory import POTENTIAL_FLOOR, RATES
 
@@ -143,7 +143,7 @@ def test_without_trackers_it_is_tight_algorithm_2(monkeypatch):
     monkeypatch.setattr(implementation, "RATES", BestOfBothWorlds(constants="tight")._rates(4, None))
     monkeypatch.setattr(implementation, "POTENTIAL_FLOOR", 0.0)
     monkeypatch.setattr(LongTermMemory, "_tracker_rates", np.array([]))
-    monkeypatch.setattr(base, "kernel", None)
+    monkeypatch.setattr(compiled_module, "kernel", None)
     losses = np.array([Environment("switching", 4, 600, seed=3).losses(None, t) for t in range(600)])
     expected = BestOfBothWorlds(constants="tight").run(losses)
     np.testing.assert_allclose(LongTermMemory().run(losses), expected, rtol=0, atol=1e-12)

@@ -20,7 +20,7 @@ from ltm_sklearn.experts import (
     SimpleReduction,
     Squint,
 )
-from ltm_sklearn.experts._reductions import AWAKE
+from ltm_sklearn.experts._learned_confidence import AWAKE
 
 pytestmark = pytest.mark.fast_cases(1)
 

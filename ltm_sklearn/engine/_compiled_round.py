@@ -86,7 +86,7 @@ def _members(weighting: Any) -> tuple[list[Any], Any]:
 def _member(algorithm: ExpertAlgorithm) -> tuple[ExpertAlgorithm, Any]:
     # with a horizon the algorithm's own code counts the rounds
     if type(algorithm) in (LongTermMemory, PatientMemory) and algorithm.horizon is None:
-        return algorithm, algorithm._compiled_rounds()
+        return algorithm, algorithm.compiled_rounds()
     return algorithm, None
 
 

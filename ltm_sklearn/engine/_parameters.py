@@ -36,7 +36,7 @@ def check_shared_parameters(ensemble: Any) -> None:
         kind = "bandit algorithm of ltm_sklearn.bandits" if is_bandit else "expert algorithm of ltm_sklearn.experts"
         raise ValueError(f"algorithm={algorithm!r} is no {kind}, which feedback={ensemble.feedback!r} needs")
     if is_bandit and algorithm is not None:
-        algorithm._check_parameters()
+        algorithm.check_parameters()
         low, high = algorithm.known_loss_range()
         if low > 0.0 or high < 1.0:
             raise ValueError(
