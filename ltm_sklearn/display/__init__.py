@@ -1,6 +1,5 @@
 """matplotlib displays of a run: weights and leaders over time, losses and regret, contributions, residuals."""
 
-from ..recording import RunRecord
 from ._average_loss import AverageLossDisplay
 from ._contributions import ContributionDisplay
 from ._cumulative_loss import CumulativeLossDisplay
@@ -19,7 +18,6 @@ __all__ = [
     "MemoryCurveDisplay",
     "RecurrenceDisplay",
     "ResidualDisplay",
-    "RunRecord",
     "RunningLossDisplay",
     "WeightBoxDisplay",
     "WeightStackDisplay",

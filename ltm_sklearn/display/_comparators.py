@@ -54,7 +54,7 @@ def memory_curve_of(
 
 def _check_for_oracles(run_record: RunRecord) -> None:
     """Raise an error unless the record has the loss of every expert in every row."""
-    if not run_record.all_were_asked:
+    if not run_record.all_were_queried:
         raise ValueError(
             "oracles need the losses of all experts in each round; this run selected experts (feedback='bandit'), and "
             "the losses of the others are unknown"

@@ -15,7 +15,7 @@ import numpy as np
 from sklearn import get_config
 
 from .._param_checks import check_count, check_number
-from ..engine import MODEL, CallFailure, ExpertWarning, error_text, missed_in_round
+from ..engine import CallFailure, ExpertWarning, ModelCall, call_function, error_text, unavailable_pools
 from ..ensemble import as_sklearn_model, check_frozen, check_is_estimator, is_frozen, named_pairs
 from ..recording import logger
 from ._remote_estimator import OnWorker
@@ -139,20 +139,20 @@ class DaskWorkers:
 
     # Calls of the ensemble's rounds -------------------------------------------------------------------------------
 
-    def begin(self, function: Callable[..., Any], tasks: list[tuple[Any, ...]]) -> Callable[[], list[Any]]:
-        """Start calls of a function with each of the tasks on the workers of their models, all at once.
+    def begin(self, calls: list[ModelCall]) -> Callable[[], list[Any]]:
+        """Start calls on the workers of their models, all at once.
 
         Returns a function that waits for the results, in order. A model that is returned stays on its worker: its
         :class:`OnWorker` stands for it.
         """
-        return self._begin(function, tasks, [None] * len(tasks))
+        return self._begin(calls, [None] * len(calls))
 
     def copy_beside(self, model: OnWorker, how: Callable[[Any], Any]) -> RemoteModel:
         """Copy a model on its worker; if it is on no worker, copy its last checkpoint."""
         remote, key = model.remote, uuid4().hex
         if remote.connection is None and how is copy.deepcopy:
             return remote.copied()
-        result = self._begin(_copied, [(how, None, model)], [key])()[0]
+        result = self._begin([ModelCall(call_function, model, (how,))], [key])()[0]
         if isinstance(result, CallFailure):
             if remote.connection is None and how is copy.deepcopy:  # its worker was lost in the call
                 text = f"{model!r} is copied as of its last checkpoint: {error_text(result.error)}"
@@ -165,12 +165,10 @@ class DaskWorkers:
         copied.place(remote.connection, key)
         return copied
 
-    def _begin(
-        self, function: Callable[..., Any], tasks: list[tuple[Any, ...]], keep_as: list[str | None]
-    ) -> Callable[[], list[Any]]:
+    def _begin(self, calls: list[ModelCall], keep_as: list[str | None]) -> Callable[[], list[Any]]:
         """Place models that are on no worker, send each worker its tasks, and return a function that waits."""
-        remotes = [task[MODEL].remote for task in tasks]
-        results: list[Any] = [None] * len(tasks)
+        remotes = [call.model.remote for call in calls]
+        results: list[Any] = [None] * len(calls)
         placed = self._place(remotes, results)
         arguments = PickledArguments()
         sent = []
@@ -184,8 +182,7 @@ class DaskWorkers:
             worker_tasks = [
                 WorkerTask(
                     remotes[at].key,
-                    [arguments.digest(function), *map(arguments.digest, _others(tasks[at]))],
-                    MODEL,
+                    [arguments.digest(calls[at].function), *map(arguments.digest, calls[at].arguments)],
                     keep_as[at],
                 )
                 for at in own
@@ -211,10 +208,10 @@ class DaskWorkers:
                     self._fail(results, own, error, remotes)
                     continue
                 for at, answer in zip(own, answers, strict=True):
-                    results[at] = self._received(remotes[at], answer, tasks[at][MODEL])
-            for task, result in zip(tasks, results, strict=True):
-                if isinstance(result, CallFailure) and not task[MODEL].is_late:
-                    result.model = task[MODEL]
+                    results[at] = self._received(remotes[at], answer, calls[at].model)
+            for call, result in zip(calls, results, strict=True):
+                if isinstance(result, CallFailure) and not call.model.is_late:
+                    result.model = call.model
             return results
 
         return wait
@@ -261,8 +258,8 @@ class DaskWorkers:
 
     def _addresses(self) -> dict[str, int]:
         """Return the usable workers with their numbers of threads; wait for one if there is none, once in a round."""
-        missed = missed_in_round()
-        patience = 0.0 if any(each is self for each in missed) else self.timeout
+        unavailable = unavailable_pools()
+        patience = 0.0 if any(each is self for each in unavailable) else self.timeout
         client, deadline = self._client(), time.monotonic() + patience
         while True:
             known = client.scheduler_info(n_workers=-1)["workers"]
@@ -277,7 +274,7 @@ class DaskWorkers:
                 }
                 return found
             if time.monotonic() >= deadline:
-                missed.append(self)
+                unavailable.append(self)
                 which = "no worker" if self.workers is None else f"none of the workers {self.workers!r}"
                 raise TimeoutError(f"the Dask cluster has {which}; waited {self.timeout:g} s for one")
             time.sleep(0.1)
@@ -356,14 +353,3 @@ class DaskWorkers:
 
     def __repr__(self) -> str:
         return f"DaskWorkers(checkpoint_every={self.checkpoint_every}, timeout={self.timeout:g})"
-
-
-def _copied(how: Callable[[Any], Any], _: None, model: Any) -> Any:
-    try:
-        return how(model)
-    except Exception as error:
-        return CallFailure(error)
-
-
-def _others(task: tuple[Any, ...]) -> tuple[Any, ...]:
-    return task[:MODEL] + task[MODEL + 1 :]

@@ -94,7 +94,6 @@ class ModelHost:
             lost = CallFailure(LookupError("the worker does not have the model any more"))
             return TaskResult(unread.get(task.key, lost), missing=True)
         values = [arguments[digest] for digest in task.arguments]
-        values.insert(task.model_at + 1, hosted.model)
         async with hosted.turn:
             if hosted.overdue:
                 return TaskResult(CallFailure(TimeoutError("the model is still busy with an earlier task")), late=True)
@@ -120,7 +119,7 @@ class ModelHost:
         """Call the task's function, keep or return its result, and write a checkpoint if one is due."""
         function, *arguments = values
         with np.errstate(**batch.numpy_errors), config_context(**batch.sklearn_config):
-            result = call_safely(function, *arguments)
+            result = call_safely(function, hosted.model, *arguments)
         if isinstance(result, CallFailure):
             return TaskResult(able_to_travel(CallFailure(as_exception(result.error))))
         if task.keep_as is not None:

@@ -15,7 +15,6 @@ class WorkerTask(NamedTuple):
 
     key: str  #: of the model
     arguments: list[bytes]  #: digests of the function and of its further arguments
-    model_at: int  #: position of the model among the arguments
     keep_as: str | None  #: a key under which the worker keeps the result instead of returning it
 
 

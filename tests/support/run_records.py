@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.linear_model import SGDRegressor
 
 from ltm_sklearn import LongTermMemoryRegressor
-from ltm_sklearn.display import RunRecord
+from ltm_sklearn.recording import RunRecord
 
 changed = replace
 
