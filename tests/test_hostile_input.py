@@ -46,7 +46,7 @@ WITHOUT_INPUT = {
     "ltm_sklearn.display.MemoryCurveDisplay": "a picture of a result",
     "ltm_sklearn.distributed.DaskWorkers": "holds no rows; wrong ones are in tests/distributed/test_dask_workers.py",
     "ltm_sklearn.distributed.OnWorker": "hands rows on to an estimator; tests/distributed/test_dask_workers.py",
-    "ltm_sklearn.distributed.PanelMixture": "hands rows on to ExpertMixture; wrong frames are in tests/distributed/test_panels.py",
+    "ltm_sklearn.distributed.PanelMixture": "wrong frames are in tests/distributed/test_panels.py",
     "ltm_sklearn.persistence.Checkpoint": "folders and files that are wrong are in tests/test_checkpoint.py",
     "ltm_sklearn.persistence.CheckpointWarning": "a warning",
     "ltm_sklearn.persistence.BadFileError": "an error",
