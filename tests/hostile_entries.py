@@ -12,7 +12,7 @@ import pandas as pd
 from bandit_algorithms import BANDITS
 from hostile_property import Entry, with_bad_parameters
 from matplotlib.figure import Figure
-from pools import ALGORITHMS, HORIZON, K
+from support.expert_algorithms import ALGORITHMS, HORIZON, K
 
 from ltm_sklearn import bandits, display, losses, streams
 from ltm_sklearn.evaluation import crps, oracles

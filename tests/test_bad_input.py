@@ -4,7 +4,16 @@ import copy
 
 import numpy as np
 import pytest
-from pools import ALGORITHMS, WITH_HORIZON, K, assert_distribution, for_each, random_losses, same, snapshot
+from support.expert_algorithms import (
+    ALGORITHMS,
+    WITH_HORIZON,
+    K,
+    assert_distribution,
+    for_each,
+    random_losses,
+    same,
+    snapshot,
+)
 
 from ltm_sklearn.experts import (
     BOA,

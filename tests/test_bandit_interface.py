@@ -18,9 +18,9 @@ from bandit_algorithms import (
 )
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from pools import for_each, same, snapshot
 from scipy.stats import chisquare
 from sklearn.base import clone
+from support.expert_algorithms import for_each, same, snapshot
 
 from ltm_sklearn.bandits import BanditAlgorithm
 from ltm_sklearn.bandits._base import draw_from

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from bounds import anytime_shares, memory_complexity, sequence_bound
 from forecasts import returning
+from support.bounds import anytime_shares, memory_complexity, sequence_bound
 
 from ltm_sklearn import losses
 from ltm_sklearn.aggregation._aggregator import Aggregator, AggregatorWeights, Rows

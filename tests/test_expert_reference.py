@@ -5,8 +5,8 @@ Algorithms take losses in [0, 1]; the pseudocode gets them mapped to [-1, 1].
 
 import numpy as np
 import pytest
-from broken_copies import broken_copy
-from environments import Environment
+from support.broken_copies import broken_copy
+from support.environments import Environment
 
 from ltm_sklearn.experts import (
     AdaNormalHedge,

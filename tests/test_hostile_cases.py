@@ -7,12 +7,12 @@ import tracemalloc
 import numpy as np
 import pandas as pd
 import pytest
-from pools import ANY_SIZE, assert_distribution, for_each
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.linear_model import LinearRegression, SGDRegressor
 from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import StandardScaler
 from stream_experts import Says
+from support.expert_algorithms import ANY_SIZE, assert_distribution, for_each
 
 from ltm_sklearn import ExpertMixture, LongTermMemoryClassifier, LongTermMemoryRegressor
 from ltm_sklearn.bandits import Exp3

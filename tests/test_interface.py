@@ -5,7 +5,8 @@ import pickle
 
 import numpy as np
 import pytest
-from pools import (
+from sklearn.base import clone
+from support.expert_algorithms import (
     ALGORITHMS,
     ANY_SIZE,
     HORIZON,
@@ -25,7 +26,6 @@ from pools import (
     snapshot,
     tied_losses,
 )
-from sklearn.base import clone
 
 from ltm_sklearn.experts import (
     BestOfBothWorlds,

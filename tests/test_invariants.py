@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from pools import (
+from support.expert_algorithms import (
     ALGORITHMS,
     ANY_SIZE,
     REGRET_BASED,

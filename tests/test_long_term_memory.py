@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from bounds import anytime_shares, memory_complexity, moving_cost, tight_excess
-from environments import Environment, best_sequence, random_sequence, regrets
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.bounds import anytime_shares, memory_complexity, moving_cost, tight_excess
+from support.environments import Environment, best_sequence, random_sequence, regrets
 
 from ltm_sklearn.experts import BestOfBothWorlds, LongTermMemory
 from ltm_sklearn.experts import _base as base

@@ -5,7 +5,7 @@ import copy
 import numpy as np
 import pytest
 from bandit_algorithms import BANDITS
-from pools import for_each
+from support.expert_algorithms import for_each
 
 from ltm_sklearn.bandits import BanditAlgorithm, Exp3, Exp3S, LowerBoundAdversary
 

@@ -5,10 +5,10 @@ Regret is that of losses mapped to [-1, 1] for the paper's constants, so twice t
 
 import numpy as np
 import pytest
-from bounds import anytime_shares, moving_cost, tight_excess
-from environments import Environment, awake_segments, best_sequence, play, random_sequence, regrets
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.bounds import anytime_shares, moving_cost, tight_excess
+from support.environments import Environment, awake_segments, best_sequence, play, random_sequence, regrets
 
 from ltm_sklearn.experts import (
     AdaNormalHedge,

@@ -19,8 +19,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from river import naive_bayes, tree
-from river_runs import RUNS as RIVER_RUNS
-from runs import LABELS, N_ROWS, RUNS, X, played
 from sklearn import config_context
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
@@ -33,6 +31,8 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
+from support.interrupted_river_runs import RUNS as RIVER_RUNS
+from support.interrupted_runs import LABELS, N_ROWS, RUNS, X, played
 
 from ltm_sklearn import LongTermMemoryClassifier, LongTermMemoryRegressor, bandits, experts
 from ltm_sklearn.ensemble import SlidingWindow

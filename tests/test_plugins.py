@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from pools import (
+from sklearn.base import clone
+from support.expert_algorithms import (
     HORIZON,
     K,
     assert_distribution,
@@ -14,7 +15,6 @@ from pools import (
     same,
     sleepy_losses,
 )
-from sklearn.base import clone
 
 from ltm_sklearn.experts import (
     BOA,

@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 from bandit_algorithms import RIVALS, K, assert_distribution, random_losses, without_kernel
-from pools import for_each, same, snapshot
+from support.expert_algorithms import for_each, same, snapshot
 
 from ltm_sklearn.bandits import DiscountedUCB, Exp3, Exp3IX, Exp3S, SlidingWindowUCB
 

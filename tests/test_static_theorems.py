@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from environments import Environment, hard_environments, play, regrets
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
+from support.environments import Environment, hard_environments, play, regrets
 
 from ltm_sklearn.experts import AdaNormalHedge, AdaptMLProd, Hedge, Prod, Squint
 

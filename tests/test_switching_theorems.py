@@ -2,9 +2,17 @@
 
 import numpy as np
 import pytest
-from environments import Environment, best_sequence, hard_environments, n_switches, play, random_sequence, regrets
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.environments import (
+    Environment,
+    best_sequence,
+    hard_environments,
+    n_switches,
+    play,
+    random_sequence,
+    regrets,
+)
 
 from ltm_sklearn.experts import AdaNormalHedge, AdaNormalHedgeTV, FixedShare, MixingPastPosteriors, ShareTheta
 

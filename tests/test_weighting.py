@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from bounds import anytime_shares, memory_complexity, sequence_bound
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from support.bounds import anytime_shares, memory_complexity, sequence_bound
 
 from ltm_sklearn.aggregation._round_weighting import FollowOrBlend, RoundLosses, SingleAlgorithm, averaged, weighting_of
 from ltm_sklearn.experts import FixedShare, LongTermMemory

@@ -2,8 +2,8 @@
 
 import numpy as np
 from river import compose, forest, linear_model, naive_bayes, neighbors, optim, preprocessing, time_series, tree
-from runs import LABELS, MEMORY, NUMBERS, X
 from sklearn.linear_model import SGDClassifier
+from support.interrupted_runs import LABELS, MEMORY, NUMBERS, X
 
 from ltm_sklearn import river
 from ltm_sklearn.bandits import Exp3IX

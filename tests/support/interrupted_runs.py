@@ -5,11 +5,11 @@ from functools import partial
 import numpy as np
 from bandit_algorithms import BANDITS
 from forecasts import returning
-from pools import ALGORITHMS, drifting_losses
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from support.expert_algorithms import ALGORITHMS, drifting_losses
 
 from ltm_sklearn import ExpertMixture, LongTermMemoryClassifier, LongTermMemoryRegressor, Snapshots
 from ltm_sklearn.bandits import Exp3IX
