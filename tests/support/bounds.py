@@ -1,15 +1,20 @@
-"""The inequalities of Algorithm 2 with tight constants, which BestOfBothWorlds and LongTermMemory have in common."""
+"""The inequalities of Algorithm 2 with tight constants, which BestOfBothWorlds and LongTermMemory have in common.
+
+The constants of LongTermMemory are written out here: imported from the code under test, a wrong one would go unnoticed.
+"""
 
 import numpy as np
 
-from ltm_sklearn.experts._long_term_memory import MODELS_SHARE, POTENTIAL_FLOOR, RATES
+RATES = 0.45 / 4.0 ** np.arange(5)  #: η_j
+MODELS_SHARE = 0.1  #: prior probability of all models together; the trackers have the rest
+POTENTIAL_FLOOR = 1e-9  #: lower limit of a potential, as a fraction of its prior
 
 
 def tight_excess(confidence, regret, rates, complexity, sequences, shares):
-    """Largest amount by which one of the three inequalities fails, over all experts, rates and sequences.
+    """Return the largest amount by which an inequality fails, over all experts, rates and sequences.
 
-    The master's: Σ z r <= complexity/η + η Σ z² r². The confidences': Σ_{i_t=i} (g - η g²) <= Σ z g + cost/η. Their
-    sum, at the best rate for each expert: Σ_{i_t=i} r <= (complexity + cost)/η + η Σ_{i_t=i} (|r| + g²).
+    Static algorithm: Σ z r <= complexity/η + η Σ z² r². Confidences: Σ_{i_t=i} (g - η g²) <= Σ z g + cost/η with
+    g = r - η|r|. Their sum at each expert's best rate: Σ_{i_t=i} r <= (complexity + cost)/η + η Σ_{i_t=i} (|r| + g²).
 
     ``confidence`` is z, (T, K, rates); ``regret`` is r, (T, K); ``complexity`` is ln(1/prior of a cell), for all
     experts or one for each; ``shares`` is γ, (T - 1,).
@@ -30,7 +35,7 @@ def tight_excess(confidence, regret, rates, complexity, sequences, shares):
 
 
 def sequence_bound(regret, rates, complexity, sequence, shares):
-    """What the regret against a sequence of experts may be: the sum of the third inequality's right sides."""
+    """Return the bound on the regret against a sequence of experts: the third inequality, summed over experts."""
     bound = 0.0
     for expert in np.unique(sequence):
         chosen = sequence == expert
@@ -41,17 +46,17 @@ def sequence_bound(regret, rates, complexity, sequence, shares):
 
 
 def memory_complexity(n_rounds, n_experts, prior=None):
-    """Of LongTermMemory, ln of (what the potentials sum to at most)/(prior of a model's cell)."""
+    """Return ln(largest sum of the potentials / prior of a model's cell) of LongTermMemory."""
     prior = np.full(n_experts, 1 / n_experts) if prior is None else np.array(prior) / np.sum(prior)
     return np.log((1 + POTENTIAL_FLOOR * n_rounds) * len(RATES) / MODELS_SHARE / prior)
 
 
 def anytime_shares(n_rounds):
-    """γ after each round but the last, without a horizon."""
+    """Return γ after each round but the last, without a horizon."""
     return 1 / (np.arange(1, n_rounds) + 2.0)
 
 
 def moving_cost(chosen, shares):
-    """What it costs a confidence to follow ``chosen``: ln 2, ln(2/γ) at each move, -ln(1 - γ/2) elsewhere."""
+    """Return what it costs a confidence to follow ``chosen``: ln 2, ln(2/γ) at each move, -ln(1 - γ/2) elsewhere."""
     moves = np.diff(chosen.astype(int)) != 0
     return np.log(2) + np.where(moves, np.log(2 / shares), -np.log1p(-shares / 2)).sum()

@@ -1,4 +1,4 @@
-"""Loss sequences to hold the theorems against: oblivious ones and adversaries that see the weights."""
+"""Loss sequences on which the theorems are tested: oblivious ones, and adversaries that see the weights."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 class Environment:
-    """Losses in [0, 1], one round at a time; ``kind`` says how they are chosen, ``seed`` fixes them."""
+    """Generate losses in [0, 1], one round at a time; ``kind`` selects the rule, ``seed`` fixes the numbers."""
 
     KINDS = (
         "uniform", "bernoulli", "sparse", "drifting", "switching", "phases", "returning", "alternate", "ties", "chase",
@@ -55,15 +55,15 @@ class Environment:
         return (self.rng.random(self.n_experts) < means).astype(float)
 
     def _chase(self, weights, t):
-        """Whoever has most weight loses; the last expert is a little better than that."""
+        """The expert with the largest weight has loss 1; the last one is spared in three of ten such rounds."""
         losses = (weights >= weights.max() - 1e-12).astype(float)
         losses[-1] *= self.rng.random() < 0.7
         return losses
 
     def _thermostat(self, weights, t):
-        """Hold the last expert's weight at a target: it swings by ±1 while the others hardly move.
+        """Hold the last expert's weight at a target: its regret swings by ±1, that of the others hardly moves.
 
-        This feeds on any rule that forgets to pay for the variance of its own weights.
+        Rules without a second-order term have a large regret here.
         """
         rises = weights[-1] < self.target
         losses = np.full(self.n_experts, float(rises))
@@ -74,7 +74,7 @@ class Environment:
         return (np.arange(self.n_experts) % 2 == t % 2).astype(float)
 
     def _returning(self, weights, t):
-        """The last expert is good at the end of each of five cycles, three tenths of the time; then nobody else is."""
+        """The last expert is good in the last three tenths of each of five cycles, and all others before."""
         losses = np.full(self.n_experts, float(self.good[t] == self.n_experts - 1))
         losses[-1] = 1.0 - losses[-1]
         return losses
@@ -84,7 +84,7 @@ class Environment:
 
 
 def hard_environments(n_rounds, n_experts=2):
-    """Long streams on which a broken rule shows; the theorems are held against them, and so are the mutants."""
+    """Return long streams on which broken copies of the algorithms exceed their bounds."""
     kinds = ("thermostat", "alternate", "switching", "phases", "returning", "chase", "sparse")
     environments = [Environment(kind, n_experts, n_rounds, seed=1) for kind in kinds]
     environments[0].target = 0.05
@@ -92,7 +92,7 @@ def hard_environments(n_rounds, n_experts=2):
 
 
 def play(algorithm, environment, *, centred=False, watch=None):
-    """Play an algorithm's own protocol; returns the weights played and the losses fed, each (T, K).
+    """Run an algorithm on an environment; return the weights and the losses, each (T, K).
 
     ``centred`` feeds ``ℓ - w·ℓ``, the signed losses with ``w·c = 0`` of the confidence-rated reduction.
     ``watch(state)`` is called before each round.
@@ -114,19 +114,19 @@ def play(algorithm, environment, *, centred=False, watch=None):
 
 
 def regrets(played, losses):
-    """Instantaneous regret against each expert, (T, K)."""
+    """Return the instantaneous regret against each expert, (T, K)."""
     return (played * losses).sum(axis=1, keepdims=True) - losses
 
 
 def random_sequence(rng, n_rounds, n_experts, n_segments, n_distinct):
-    """A comparator: which expert in which round."""
+    """Return a comparator: an expert for each round."""
     pool = rng.choice(n_experts, size=min(n_distinct, n_experts), replace=False)
     cuts = np.sort(rng.integers(0, n_rounds, size=n_segments - 1))
     return np.concatenate([np.full(len(part), rng.choice(pool)) for part in np.split(np.arange(n_rounds), cuts)])
 
 
 def best_sequence(losses, n_segments, n_distinct):
-    """A strong comparator: in equal segments, the best of the experts that are best somewhere."""
+    """Return a strong comparator: in equal segments, the best of the experts that are best somewhere."""
     parts = np.array_split(np.arange(len(losses)), n_segments)
     totals = np.array([losses[part].sum(axis=0) for part in parts])
     leaders = np.bincount(totals.argmin(axis=1), minlength=losses.shape[1]).argsort()[::-1][:n_distinct]
@@ -139,5 +139,5 @@ def n_switches(sequence):
 
 
 def awake_segments(sequence, expert):
-    """S_i of the paper: 1 plus how often the comparator comes to or leaves the expert."""
+    """Return S_i of the paper: 1 plus the number of times the comparator comes to or leaves the expert."""
     return 1 + int((np.diff((sequence == expert).astype(int)) != 0).sum())

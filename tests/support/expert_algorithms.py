@@ -1,4 +1,4 @@
-"""The table of algorithms the common tests run over, and small loss sequences with fixed seeds."""
+"""Table of the expert algorithms that common tests run over, and short loss sequences with fixed seeds."""
 
 import copy
 import pickle
@@ -109,7 +109,7 @@ ANY_SIZE = {name: make for name, make in ALGORITHMS.items() if name not in RATE_
 #: Entries that know the number of rounds.
 WITH_HORIZON = {name: make for name, make in ALGORITHMS.items() if name.endswith("horizon")}
 
-#: Entries whose rule sees nothing but regrets and whose rates do not depend on the number of experts.
+#: Entries whose rule uses regrets only and whose rates do not depend on the number of experts.
 REGRET_BASED = {
     name: ALGORITHMS[name]
     for name in (
@@ -134,7 +134,7 @@ REGRET_BASED = {
 
 
 def for_each(table):
-    """Parametrise a test over a table of named values, handed in as ``make``."""
+    """Parametrize a test over a table of named values, passed as ``make``."""
     return pytest.mark.parametrize("make", table.values(), ids=table.keys())
 
 
@@ -143,14 +143,14 @@ def random_losses(n_rounds, n_experts, seed=0):
 
 
 def drifting_losses(n_rounds, n_experts, seed=1):
-    """0/1 losses; the good expert changes four times, and comes back."""
+    """Return 0/1 losses whose good expert changes four times and returns."""
     good = (np.arange(n_rounds) * 5 // n_rounds) % min(n_experts, 3)
     chance = np.where(np.arange(n_experts) == good[:, np.newaxis], 0.2, 0.7)
     return (np.random.default_rng(seed).random((n_rounds, n_experts)) < chance).astype(float)
 
 
 def tied_losses(n_rounds, n_experts, seed=2):
-    """Few values, so that experts are often equal; the last is a copy of the first."""
+    """Return losses of three values, so that experts are often equal; the last expert is a copy of the first."""
     losses = np.random.default_rng(seed).integers(0, 3, (n_rounds, n_experts)) / 2.0
     losses[:, -1] = losses[:, 0]
     return losses
@@ -161,7 +161,7 @@ def constant_losses(n_rounds, n_experts, value=0.3):
 
 
 def sparse_losses(n_rounds, n_experts, seed=3):
-    """Nearly all zero."""
+    """Return losses that are nearly all zero."""
     return (np.random.default_rng(seed).random((n_rounds, n_experts)) < 0.05).astype(float)
 
 
@@ -175,7 +175,7 @@ LOSSES = {
 
 
 def sleepy_losses(n_rounds, n_experts, seed=4):
-    """Random losses, NaN where the expert sleeps; in one round all sleep."""
+    """Return random losses, NaN where the expert sleeps; in one round all sleep."""
     rng = np.random.default_rng(seed)
     losses = rng.random((n_rounds, n_experts))
     losses[rng.random(losses.shape) < 0.4] = np.nan
@@ -199,7 +199,7 @@ def fractional_awake(n_rounds, n_experts, seed=6):
 
 
 def play(algorithm, losses, awake=None):
-    """The rounds one by one, with ``weights`` and ``update``: what ``run`` must equal."""
+    """Play round by round with ``weights`` and ``update``; return the weights, which ``run`` must equal."""
     losses = np.asarray(losses, dtype=float)
     played = np.empty_like(losses)
     for t, loss in enumerate(losses):
@@ -217,12 +217,12 @@ def assert_distribution(weights):
 
 
 def snapshot(algorithm):
-    """Everything an algorithm knows, copied: what a pickle would hold."""
+    """Return a copy of an algorithm's complete state, as a pickle would hold it."""
     return copy.deepcopy(algorithm.__getstate__())
 
 
 def same(left, right):
-    """Whether two states are equal to the last bit, NaN being equal to NaN."""
+    """Return whether two states are equal to the last bit, NaN being equal to NaN."""
     if type(left) is not type(right):
         return False
     if isinstance(left, dict):
