@@ -11,3 +11,13 @@ def broken_copy(module, line, instead):
     copy = types.ModuleType(module.__name__)
     exec(source.replace(line, instead), copy.__dict__)
     return copy
+
+
+def subclass(base, **methods):
+    """Return a subclass with some methods replaced."""
+    return type(f"Broken{base.__name__}", (base,), methods)
+
+
+def wrong_sign(base):
+    """Return a subclass of an algorithm that takes losses for gains."""
+    return subclass(base, _next_state=lambda self, s, w, losses: base._next_state(self, s, w, -losses))

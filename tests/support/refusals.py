@@ -1,7 +1,6 @@
 """Check that a bad call is refused and changes nothing."""
 
 import pytest
-
 from support.expert_algorithms import same, snapshot
 
 

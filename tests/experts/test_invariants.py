@@ -1,4 +1,4 @@
-"""Properties that hold for any losses, any sleep and any order of the experts."""
+"""Properties that hold for any losses, any sleeping experts and any order of the experts."""
 
 import numpy as np
 import pytest
@@ -38,7 +38,7 @@ pytestmark = pytest.mark.fast_cases(3)
 few = settings(deadline=None, max_examples=6)
 some = settings(deadline=None, max_examples=40)
 
-#: Losses from everywhere in [0, 1], its ends and their neighbourhood among them.
+#: Losses from everywhere in [0, 1], among them its ends and their neighbours.
 EXTREMES = (0.0, 1.0, 0.5, 1e-300, 5e-324, 1e-160, 1e-17, 1.0 - 1e-16, 1.0 - 1e-9, 1e-9)
 any_loss = st.sampled_from(EXTREMES) | st.floats(0.0, 1.0)
 any_confidence = st.sampled_from((0.0, 1.0, 1e-200, 1e-17, 0.5)) | st.floats(1e-200, 1.0)
@@ -50,7 +50,7 @@ def tables(draw, entries, max_rounds=12):
     return draw(arrays(np.float64, (draw(st.integers(1, max_rounds)), K), elements=entries))
 
 
-# Weights are a distribution ---------------------------------------------------------------------------------
+# Weights are a distribution -----------------------------------------------------------------------------------------
 
 
 @for_each(ALGORITHMS)
@@ -65,7 +65,7 @@ def test_weights_are_a_distribution_for_any_losses(make, losses):
 @for_each(ALGORITHMS)
 @few
 @given(losses=tables(any_loss | st.just(np.nan)), data=st.data())
-def test_weights_are_a_distribution_for_any_sleep(make, losses, data):
+def test_weights_are_a_distribution_over_the_awake_experts(make, losses, data):
     awake = data.draw(arrays(np.float64, losses.shape, elements=any_confidence))
     algorithm = make()
     played = algorithm.run(losses, awake)
@@ -78,7 +78,7 @@ def test_weights_are_a_distribution_for_any_sleep(make, losses, data):
 
 @for_each({name: ALGORITHMS[name] for name in ("hedge-0-rate", "fixed-share", "confidence", "best-tight")})
 @pytest.mark.parametrize("confidence", [1e-290, 1e-300, 1e-310, 5e-324])
-def test_sleeping_experts_are_not_played_however_little_the_others_are_awake(make, confidence):
+def test_an_expert_that_is_hardly_awake_has_all_the_weight(make, confidence):
     algorithm = make()
     algorithm.run(random_losses(5, K))
     awake = [confidence, 0.0, 0.0, 0.0]
@@ -87,81 +87,61 @@ def test_sleeping_experts_are_not_played_however_little_the_others_are_awake(mak
     np.testing.assert_allclose(played, [[1.0, 0.0, 0.0, 0.0]], rtol=1e-12)
 
 
-def against_the_heaviest(weights):
-    return (weights == weights.max()).astype(float)
-
-
-def against_the_heavier_half(weights):
-    return (weights >= np.median(weights)).astype(float)
-
-
-def for_the_lightest(weights):
-    return (weights > weights.min()).astype(float)
-
-
-def in_proportion(weights):
-    return weights / weights.max()
-
-
-def inverse(weights):
-    return 1.0 - weights / weights.max()
-
-
-ADVERSARIES = (against_the_heaviest, against_the_heavier_half, for_the_lightest, in_proportion, inverse)
+ADVERSARIES = {
+    "against the heaviest": lambda weights: (weights == weights.max()).astype(float),
+    "against the heavier half": lambda weights: (weights >= np.median(weights)).astype(float),
+    "for the lightest": lambda weights: (weights > weights.min()).astype(float),
+    "in proportion": lambda weights: weights / weights.max(),
+    "inverse": lambda weights: 1.0 - weights / weights.max(),
+}
 
 
 @for_each(ALGORITHMS)
 def test_weights_are_a_distribution_against_an_adversary(make):
-    for adversary in ADVERSARIES:
+    for adversary in ADVERSARIES.values():
         algorithm = make()
         for _ in range(40):
             weights = algorithm.weights(K)
             assert_distribution(weights)
             algorithm.update(adversary(weights))
-        assert_distribution(algorithm.weights())
 
 
-TINY_DIFFERENCES = {
-    "denormal": (0.0, 5e-324),
-    "1e-300": (0.0, 1e-300),
-    "1e-160": (0.0, 1e-160),
-    "1e-17": (0.0, 1e-17),
-    "below-one": (1.0, 1.0 - 1e-16),
-    "around-half": (0.5, 0.5 + 2.0**-53),
-    "far": (1e-300, 1.0 - 1e-16),
-    "ends": (0.0, 1.0),
-}
+#: Pairs of losses: denormal, tiny, around one half, and the ends of the interval.
+SCALES = [
+    (0.0, 5e-324),
+    (0.0, 1e-300),
+    (0.0, 1e-160),
+    (0.0, 1e-17),
+    (1.0, 1.0 - 1e-16),
+    (0.5, 0.5 + 2.0**-53),
+    (1e-300, 1.0 - 1e-16),
+    (0.0, 1.0),
+]
 
 
 @for_each(ALGORITHMS)
-def test_weights_are_a_distribution_in_runs_at_any_scale(make):
-    for low, high in TINY_DIFFERENCES.values():
-        algorithm = make()
+def test_weights_are_a_distribution_at_any_scale_of_losses(make):
+    for low, high in SCALES:
         losses = np.where(drifting_losses(60, K) > 0.5, high, low)
         losses[:15] = [high, low, high, high]
-        assert_distribution(algorithm.run(losses))
+        assert_distribution(make().run(losses))
 
 
-LONG = {name: make for name, make in ALGORITHMS.items() if name not in WITH_HORIZON and name != "tv-all"}
-
-
-@for_each(LONG)
-def test_no_expert_is_lost_in_a_long_run(make):
-    """One expert is best for long, then another: the weights move over, however slowly."""
+@for_each({name: make for name, make in ALGORITHMS.items() if name not in WITH_HORIZON and name != "tv-all"})
+def test_the_weights_move_to_a_new_best_expert_after_long(make):
     algorithm = make()
-    first, second = np.ones(K), np.ones(K)
-    first[0] = second[K - 1] = 0.0
-    assert_distribution(algorithm.run(np.tile(first, (300, 1))))
-    assert algorithm.weights().argmax() == 0
-    assert_distribution(algorithm.run(np.tile(second, (600, 1))))
-    assert algorithm.weights().argmax() == K - 1
+    for best, n_rounds in ((0, 300), (K - 1, 600)):
+        losses = np.ones((n_rounds, K))
+        losses[:, best] = 0.0
+        assert_distribution(algorithm.run(losses))
+        assert algorithm.weights().argmax() == best
 
 
-# What the plug-ins are fed ----------------------------------------------------------------------------------
+# Losses that the plug-ins of a reduction receive --------------------------------------------------------------------
 
 
 class Recorder(ExpertAlgorithm):
-    """Does what another algorithm does, and notes each round's weights and losses."""
+    """Run another algorithm, and record the weights and losses of each round."""
 
     def __init__(self, algorithm, prior=None):
         self.algorithm = algorithm
@@ -179,9 +159,8 @@ class Recorder(ExpertAlgorithm):
         return self.algorithm._next_state(state, weights, losses)
 
 
-PLUGGED = (Hedge(), Hedge(variant=1), Hedge(variant=2), Prod(), AdaNormalHedge(), Squint(), BOA())
-each_plugged = pytest.mark.parametrize("plugged", PLUGGED, ids=repr)
-
+PLUG_INS = (Hedge(), Hedge(variant=1), Hedge(variant=2), Prod(), AdaNormalHedge(), Squint(), BOA())
+each_plug_in = pytest.mark.parametrize("plug_in", PLUG_INS, ids=repr)
 
 REDUCTIONS = {
     "rated": ConfidenceRated,
@@ -194,12 +173,12 @@ REDUCTIONS = {
 
 
 @for_each(REDUCTIONS)
-@each_plugged
+@each_plug_in
 @settings(deadline=None, max_examples=5)
 @given(losses=tables(any_loss | st.just(np.nan)), data=st.data())
-def test_static_algorithm_of_a_reduction_is_fed_losses_of_mean_zero(make, plugged, losses, data):
+def test_the_static_algorithm_receives_losses_of_mean_zero(make, plug_in, losses, data):
     awake = data.draw(arrays(np.float64, losses.shape, elements=st.sampled_from((0.0, 0.3, 1.0, 1.0))))
-    static = Recorder(plugged)
+    static = Recorder(plug_in)
     algorithm = make(static)
     algorithm.run(losses, awake)
     assert len(static.seen) == algorithm.n_rounds_
@@ -209,15 +188,15 @@ def test_static_algorithm_of_a_reduction_is_fed_losses_of_mean_zero(make, plugge
         assert abs(weights @ fed) <= 1e-14
 
 
-@each_plugged
+@each_plug_in
 @few
 @given(losses=tables(any_loss | st.just(np.nan)), data=st.data())
-def test_regret_to_the_own_distribution_is_the_confidence_rated_regret(plugged, losses, data):
+def test_the_static_algorithm_has_the_confidence_rated_regret(plug_in, losses, data):
     awake = data.draw(arrays(np.float64, losses.shape, elements=st.sampled_from((0.0, 0.01, 0.3, 1.0))))
     confidence = np.where(np.isnan(losses), 0.0, awake)
     known = np.nan_to_num(losses)
     counted = confidence.any(axis=1)
-    for algorithm, low in ((Recorder(plugged), 0.0), (ConfidenceRated(Recorder(plugged)), -1.0)):
+    for algorithm, low in ((Recorder(plug_in), 0.0), (ConfidenceRated(Recorder(plug_in)), -1.0)):
         played = algorithm.run(losses, awake)
         expected = confidence * ((played * known).sum(axis=1, keepdims=True) - known)
         seen = algorithm.seen if isinstance(algorithm, Recorder) else algorithm.algorithm.seen
@@ -227,37 +206,39 @@ def test_regret_to_the_own_distribution_is_the_confidence_rated_regret(plugged, 
             assert ((fed >= low - 1e-15) & (fed <= 1.0 + 1e-15)).all()
 
 
-#: What a regret-based rule keeps of each expert.
-KEPT = ("gain", "regret", "magnitude", "second_moment", "log_weight")
-#: AdaNormalHedge.TV is left out: its copies are born and die. ML-Poly's rates see the largest regret of all.
-KEEPS = {name: ALGORITHMS[name] for name in [*REGRET_BASED, "hedge-2", "prod", "adapt-ml-prod"] if name[:2] != "tv"}
+#: Statistics of each expert that regret-based rules keep.
+STATISTICS = ("gain", "regret", "magnitude", "second_moment", "log_weight")
+#: Without AdaNormalHedge.TV, whose copies are replaced. ML-Poly's rates depend on the largest regret of all.
+KEEP_STATISTICS = {
+    name: ALGORITHMS[name] for name in [*REGRET_BASED, "hedge-2", "prod", "adapt-ml-prod"] if name[:2] != "tv"
+}
 
 
-@for_each(KEEPS)
+@for_each(KEEP_STATISTICS)
 @few
 @given(seed=seeds, sleeper=st.integers(0, K - 1))
-def test_sleeping_leaves_what_is_known_of_an_expert(make, seed, sleeper):
-    def known(algorithm):
+def test_sleeping_leaves_the_statistics_of_an_expert(make, seed, sleeper):
+    def statistics(algorithm):
         state = algorithm.state_.get("static", algorithm.state_)
-        return {name: state[name].reshape(K, -1)[sleeper] for name in KEPT if name in state}
+        return {name: state[name].reshape(K, -1)[sleeper] for name in STATISTICS if name in state}
 
     algorithm = make()
     algorithm.run(random_losses(10, K, seed=seed))
-    before = known(algorithm)
+    before = statistics(algorithm)
     assert before
     losses = random_losses(10, K, seed=seed + 1)
     losses[:, sleeper] = np.nan
     algorithm.run(losses)
-    for name, value in known(algorithm).items():
+    for name, value in statistics(algorithm).items():
         np.testing.assert_allclose(value, before[name], rtol=1e-12, atol=1e-13)
 
 
-# Symmetries -------------------------------------------------------------------------------------------------
+# Symmetries ---------------------------------------------------------------------------------------------------------
 
 
 def reordered(algorithm, order):
-    prior = np.arange(1.0, K + 1.0)
-    algorithm.set_params(prior=prior[order])
+    """Set a prior, and the order of it and of the rates."""
+    algorithm.set_params(prior=np.arange(1.0, K + 1.0)[order])
     if np.ndim(algorithm.get_params().get("rate")):
         algorithm.set_params(rate=np.asarray(algorithm.rate)[order])
     return algorithm
@@ -267,20 +248,14 @@ def reordered(algorithm, order):
 @few
 @given(seed=seeds, order=st.permutations(range(K)))
 def test_permuting_experts_permutes_weights(make, seed, order):
-    losses = random_losses(20, K, seed=seed)
-    played = reordered(make(), list(range(K))).run(losses)
-    permuted = reordered(make(), order).run(losses[:, order])
-    np.testing.assert_allclose(permuted, played[:, order], rtol=1e-9, atol=1e-9)
-
-
-@for_each(ALGORITHMS)
-@few
-@given(seed=seeds, order=st.permutations(range(K)))
-def test_permuting_sleeping_experts_permutes_weights(make, seed, order):
-    losses, awake = sleepy_losses(20, K, seed=seed), fractional_awake(20, K, seed=seed + 1)
-    played = reordered(make(), list(range(K))).run(losses, awake)
-    permuted = reordered(make(), order).run(losses[:, order], awake[:, order])
-    np.testing.assert_allclose(permuted, played[:, order], rtol=1e-9, atol=1e-9)
+    cases = [
+        (random_losses(20, K, seed=seed), None),
+        (sleepy_losses(20, K, seed=seed), fractional_awake(20, K, seed=seed + 1)),
+    ]
+    for losses, awake in cases:
+        played = reordered(make(), list(range(K))).run(losses, awake)
+        permuted = reordered(make(), order).run(losses[:, order], None if awake is None else awake[:, order])
+        np.testing.assert_allclose(permuted, played[:, order], rtol=1e-9, atol=1e-9)
 
 
 @for_each(ANY_SIZE)
@@ -293,39 +268,34 @@ def test_rounding_in_a_tie_with_the_mixture_decides_nothing(make, losses):
         np.testing.assert_allclose(weights, expected[order], rtol=1e-9, atol=1e-9)
 
 
-def sees_absolute_losses(name):
-    """Rules in which ℓ² or ln(1 - ηℓ) stands, not a regret: a constant added to all losses matters there."""
+def uses_losses(name):
+    """Return whether a rule has ℓ² or ln(1 - ηℓ), not regrets only: then a constant added to all losses matters."""
     return name.startswith(("hedge-1", "fixed-share-second-order", "fixed-share-prod"))
 
 
-SHIFT_FREE = {name: make for name, make in ALGORITHMS.items() if not sees_absolute_losses(name)}
-NOT_SHIFT_FREE = {name: make for name, make in ALGORITHMS.items() if sees_absolute_losses(name)}
-
-
-@for_each(SHIFT_FREE)
+@for_each({name: make for name, make in ALGORITHMS.items() if not uses_losses(name)})
 @few
 @given(seed=seeds, data=st.data())
-def test_constant_added_to_all_losses_of_a_round_changes_nothing(make, seed, data):
+def test_a_constant_added_to_all_losses_changes_nothing(make, seed, data):
     losses = random_losses(15, K, seed=seed) / 2.0
     shift = data.draw(arrays(np.float64, (15, 1), elements=st.floats(0.0, 0.5)))
     np.testing.assert_allclose(make().run(losses + shift), make().run(losses), rtol=1e-9, atol=1e-9)
 
 
-@for_each(NOT_SHIFT_FREE)
-def test_constant_added_to_all_losses_matters_where_the_rule_sees_losses(make):
+@for_each({name: make for name, make in ALGORITHMS.items() if uses_losses(name)})
+def test_a_constant_added_to_all_losses_matters_to_some_rules(make):
     losses = random_losses(30, K) / 2.0
     assert np.abs(make().run(losses + 0.5) - make().run(losses)).max() > 1e-3
 
 
-@each_plugged
-def test_constant_never_matters_inside_the_confidence_rated_reduction(plugged):
+@each_plug_in
+def test_a_constant_never_matters_in_the_confidence_rated_reduction(plug_in):
     losses = random_losses(30, K) / 2.0
-    rated = ConfidenceRated(plugged)
-    shifted = ConfidenceRated(plugged).run(losses + 0.5)
-    np.testing.assert_allclose(shifted, rated.run(losses), rtol=1e-9, atol=1e-9)
+    shifted = ConfidenceRated(plug_in).run(losses + 0.5)
+    np.testing.assert_allclose(shifted, ConfidenceRated(plug_in).run(losses), rtol=1e-9, atol=1e-9)
 
 
-# Potentials -------------------------------------------------------------------------------------------------
+# Potentials ---------------------------------------------------------------------------------------------------------
 
 
 def potential(state):
@@ -337,17 +307,12 @@ def potential(state):
 def test_sum_of_prod_potentials_is_constant(losses, rate, data):
     awake = data.draw(arrays(np.float64, losses.shape, elements=any_confidence))
     rates = data.draw(st.just(rate) | arrays(np.float64, K, elements=st.floats(1e-6, 0.5)))
-    algorithm = Prod(rate=rates, prior=[0.1, 0.2, 0.3, 0.4])
-    algorithm.run(losses, awake)
-    np.testing.assert_allclose(potential(algorithm.state_), 1.0, rtol=1e-9)
-
-
-@some
-@given(losses=tables(any_loss | st.just(np.nan), max_rounds=40))
-def test_sum_of_prod_potentials_is_constant_inside_the_reduction(losses):
-    algorithm = BestOfBothWorlds(constants="tight", switching=FixedShare())
-    algorithm.run(losses)
-    np.testing.assert_allclose(potential(algorithm.state_["static"]), 1.0, rtol=1e-9)
+    alone = Prod(rate=rates, prior=[0.1, 0.2, 0.3, 0.4])
+    alone.run(losses, awake)
+    np.testing.assert_allclose(potential(alone.state_), 1.0, rtol=1e-9)
+    reduction = BestOfBothWorlds(constants="tight", switching=FixedShare())
+    reduction.run(losses)
+    np.testing.assert_allclose(potential(reduction.state_["static"]), 1.0, rtol=1e-9)
 
 
 @some
