@@ -289,7 +289,7 @@ def test_a_constant_added_to_all_losses_matters_to_some_rules(make):
 
 
 @each_plug_in
-def test_a_constant_never_matters_in_the_confidence_rated_reduction(plug_in):
+def test_a_constant_never_matters_to_confidence_rated(plug_in):
     losses = random_losses(30, K) / 2.0
     shifted = ConfidenceRated(plug_in).run(losses + 0.5)
     np.testing.assert_allclose(shifted, ConfidenceRated(plug_in).run(losses), rtol=1e-9, atol=1e-9)

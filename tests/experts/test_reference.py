@@ -48,7 +48,7 @@ def difference(weights, expected):
 
 
 class PluggedIn:
-    """A general algorithm as the reference wants it: losses divided by their range, at the rate of the reduction."""
+    """Adapt a general algorithm to the reference: losses divided by their range, at the rate of the reduction."""
 
     def __init__(self, algorithm, n_actions, eta, horizon, loss_range):
         self.algorithm, self.loss_range = algorithm, loss_range
@@ -79,13 +79,14 @@ def algorithm_1_difference(module, stream, n_segments, n_distinct):
 
 
 @pytest.mark.parametrize(("n_segments", "n_distinct"), [(1, 1), (3, 2), (40, 5)])
+@pytest.mark.fast_cases(4)
 @pytest.mark.parametrize("stream", STREAMS, ids=str)
 def test_simple_reduction_equals_algorithm_1(stream, n_segments, n_distinct):
     assert algorithm_1_difference(reference, stream, n_segments, n_distinct) <= ROUNDING
 
 
 @pytest.mark.parametrize("eta", [0.2, 0.1, 0.003])
-def test_simple_reduction_equals_algorithm_1_at_a_given_rate(eta):
+def test_algorithm_1_at_a_given_rate(eta):
     losses = losses_of("switching", 4, 500, seed=5)
     expected = reference.simple_reduction(2 * losses - 1, eta, horizon=500)
     assert difference(SimpleReduction(rate=eta, horizon=500).run(losses), expected) <= ROUNDING
@@ -94,7 +95,8 @@ def test_simple_reduction_equals_algorithm_1_at_a_given_rate(eta):
 @pytest.mark.parametrize("switching", [FixedShare(), AdaNormalHedgeTV("all")], ids=str)
 @pytest.mark.parametrize("static", [Prod(), AdaNormalHedge(), AdaptMLProd(), Squint()], ids=str)
 @pytest.mark.parametrize("horizon", [120, None])
-def test_simple_reduction_equals_algorithm_1_with_other_algorithms(static, switching, horizon):
+@pytest.mark.fast_cases(4)
+def test_algorithm_1_with_other_plug_ins(static, switching, horizon):
     losses = losses_of("switching", 3, 120, seed=7)
     expected = reference.simple_reduction(
         2 * losses - 1, 0.2, horizon=120, static=plugged(static, horizon, 2.0), switching=plugged(switching, horizon, 3)
@@ -121,7 +123,8 @@ def test_best_of_both_worlds_equals_algorithm_2(stream):
 @pytest.mark.parametrize("switching", [FixedShare(), AdaNormalHedgeTV("all")], ids=str)
 @pytest.mark.parametrize("static", [Prod(), AdaNormalHedge(), AdaptMLProd(), Squint()], ids=str)
 @pytest.mark.parametrize("horizon", [120, None])
-def test_best_of_both_worlds_equals_algorithm_2_with_other_algorithms(static, switching, horizon):
+@pytest.mark.fast_cases(4)
+def test_algorithm_2_with_other_plug_ins(static, switching, horizon):
     losses = losses_of("returning", 3, 80, seed=3)
     expected = reference.best_of_both_worlds(
         2 * losses - 1,
@@ -132,7 +135,7 @@ def test_best_of_both_worlds_equals_algorithm_2_with_other_algorithms(static, sw
     assert difference(BestOfBothWorlds(static, switching, horizon=horizon).run(losses), expected) <= ROUNDING
 
 
-def test_best_of_both_worlds_equals_algorithm_2_without_a_horizon():
+def test_algorithm_2_without_a_horizon():
     """The shares are then 1/(t + 2); second-order algorithms get rates multiplied by the range of their losses."""
     losses = losses_of("switching", 3, 150, seed=1)
     expected = reference.best_of_both_worlds(
@@ -200,7 +203,7 @@ def test_confidence_rated_equals_the_reduction_of_section_2(seed):
 
 
 @pytest.mark.parametrize("algorithm", [AdaNormalHedge(), Prod(rate=0.3), Squint(), AdaptMLProd()], ids=str)
-def test_confidence_rated_equals_the_reduction_of_section_2_with_other_algorithms(algorithm):
+def test_confidence_rated_with_other_algorithms(algorithm):
     rng = np.random.default_rng(0)
     losses, z = losses_of("bernoulli", 5, 150, seed=3), rng.uniform(0.01, 1.0, (150, 5))
     inner = PluggedIn(algorithm, 5, getattr(algorithm, "rate", 0.0), None, 1.0)
@@ -217,6 +220,7 @@ def algorithm_7_difference(module, stream, n_segments, n_distinct):
 
 
 @pytest.mark.parametrize(("n_segments", "n_distinct"), [(1, 1), (4, 2), (30, 3)])
+@pytest.mark.fast_cases(4)
 @pytest.mark.parametrize("stream", STREAMS, ids=str)
 def test_mixing_past_posteriors_equals_algorithm_7(stream, n_segments, n_distinct):
     assert algorithm_7_difference(reference, stream, n_segments, n_distinct) <= ROUNDING
@@ -292,11 +296,6 @@ BROKEN = {
     ),
 }
 CASES = [(name, *change) for name, (_, changes) in BROKEN.items() for change in changes]
-
-
-@pytest.mark.parametrize("name", BROKEN)
-def test_the_comparison_accepts_the_reference_itself(name):
-    assert BROKEN[name][0](reference) <= ROUNDING
 
 
 @pytest.mark.parametrize(("name", "line", "instead"), CASES, ids=str)

@@ -144,3 +144,12 @@ def n_switches(sequence):
 def awake_segments(sequence, expert):
     """Return S_i of the paper: 1 plus the number of times the comparator comes to or leaves the expert."""
     return 1 + int((np.diff((sequence == expert).astype(int)) != 0).sum())
+
+
+def stochastic_regret(algorithm, n_rounds, n_experts, n_segments, gap, seed):
+    """Return the expected regret, and the best experts, if one of two experts in turn is better by the gap."""
+    good = np.arange(n_rounds) * n_segments // n_rounds % 2
+    means = np.full((n_rounds, n_experts), (1 + gap) / 2)
+    means[np.arange(n_rounds), good] = (1 - gap) / 2
+    losses = (np.random.default_rng(seed).random(means.shape) < means).astype(float)
+    return gap * (1 - algorithm.run(losses)[np.arange(n_rounds), good]).sum(), good
