@@ -24,7 +24,7 @@ def of_sktime(X: pd.DataFrame, y: pd.Series, loss: str, block: int = 1) -> dict[
         return {}
     from sktime.forecasting.online_learning import NNLSEnsemble, NormalHedgeEnsemble
 
-    of_one = np.abs if loss == "absolute" else np.square
+    of_one = np.abs if loss == "absolute_error" else np.square
     made = {
         # its rounds are charged with the loss of one forecast at a time
         "NormalHedge of sktime": NormalHedgeEnsemble(

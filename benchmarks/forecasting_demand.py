@@ -37,15 +37,15 @@ def run(report: Report, options: argparse.Namespace) -> None:
     slots = X.assign(slot=np.arange(len(X)) % 48)
     for name, more in mine.items():
         of_loss = []
-        for loss in ("absolute", "squared"):
+        for loss in ("absolute_error", "squared_error"):
             mixture = ExpertMixture(loss=loss, block=48, lag=24, **more).fit(slots if "group" in more else X, y)
-            of_loss.append(mixture.mixture_loss_ if loss == "absolute" else np.sqrt(mixture.mixture_loss_))
+            of_loss.append(mixture.mixture_loss_ if loss == "absolute_error" else np.sqrt(mixture.mixture_loss_))
         rows.append([name, *of_loss])
     rows.append(["plain mean", float(np.abs(mean - y).mean()), float(np.sqrt(((mean - y) ** 2).mean()))])
     for name, algorithm in OWN.items():
         parameters = {"block": 48, "lag": 24}
-        absolute = ExpertMixture(algorithm, "absolute", **parameters).fit(X, y).mixture_loss_
-        squared = ExpertMixture(algorithm, "squared", **parameters).fit(X, y).mixture_loss_
+        absolute = ExpertMixture(algorithm, "absolute_error", **parameters).fit(X, y).mixture_loss_
+        squared = ExpertMixture(algorithm, "squared_error", **parameters).fit(X, y).mixture_loss_
         rows.append([f"{name} of ours alone", absolute, np.sqrt(squared)])
     rows += [[name, errors[name], squares[name]] for name in sorted(X, key=errors.__getitem__)]
     notes = [

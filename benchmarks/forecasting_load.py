@@ -33,7 +33,7 @@ def run(report: Report, options: argparse.Namespace) -> None:
         "best expert": float(losses.mean(axis=0).min()),
         "the grid operator's own": float(((operator - y) ** 2).mean()),
         **{f"{name} of opera, as reported": figure**2 for name, figure in OPERA.items()},
-        **of_sktime(table, y, "squared"),
+        **of_sktime(table, y, "squared_error"),
         **{f"{name} of ours alone": ExpertMixture(own).fit(table, y).mixture_loss_ for name, own in OWN.items()},
         "Fixed Share of ours, best of 15 in hindsight": best_of(table, y, FIXED_SHARES),
         "oracle: best convex combination": oracles.best_convex(table, y).loss,

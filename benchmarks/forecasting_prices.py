@@ -41,7 +41,7 @@ def run(report: Report, options: argparse.Namespace) -> None:
         errors = np.abs(X.to_numpy() - y.to_numpy()[:, np.newaxis])
         for how, block in (("a day at a time", 24), ("hour by hour", 1)):
             columns.append(f"{market}, {how}")
-            parameters = {"loss": "absolute", "block": block}
+            parameters = {"loss": "absolute_error", "block": block}
             mine = {"ExpertMixture()": {}, "with bias=True": {"bias": True}}
             mine["with group='hour', pooled=True"] = {"group": "hour", "pooled": True}
             mine["with both"] = {"group": "hour", "pooled": True, "bias": True}
@@ -51,12 +51,12 @@ def run(report: Report, options: argparse.Namespace) -> None:
             add("best expert", float(errors.mean(axis=0).min()))
             for name, figures in OPERA[market].items():
                 add(f"{name} of opera, as reported", figures[0 if block == 24 else 1])
-            for name, figure in of_sktime(X, y, "absolute", block).items():
+            for name, figure in of_sktime(X, y, "absolute_error", block).items():
                 add(name, figure)
             for name, algorithm in OWN.items():
                 add(f"{name} of ours alone", ExpertMixture(algorithm, **parameters).fit(X, y).mixture_loss_)
             add("Fixed Share of ours, best of 15 in hindsight", best_of(X, y, FIXED_SHARES, **parameters))
-            add("oracle: best convex combination", oracles.best_convex(X, y, "absolute").loss)
+            add("oracle: best convex combination", oracles.best_convex(X, y, "absolute_error").loss)
             add("oracle: best sequence, 100 switches", oracles.best_sequence(errors, 100).loss)
             print(columns[-1], {name: round(values[-1], 4) for name, values in rows.items()}, flush=True)
     notes = [
@@ -77,10 +77,10 @@ def lags(report: Report, options: argparse.Namespace) -> None:
     for market, lag in product(PRICES, (0, 6, 24, 48)):
         X, y = prices(market, options)
         own = {
-            name: ExpertMixture(algorithm, loss="absolute", lag=lag).fit(X, y).mixture_loss_
+            name: ExpertMixture(algorithm, loss="absolute_error", lag=lag).fit(X, y).mixture_loss_
             for name, algorithm in OWN.items()
         }
-        aggregator = ExpertMixture(loss="absolute", lag=lag).fit(X, y).mixture_loss_
+        aggregator = ExpertMixture(loss="absolute_error", lag=lag).fit(X, y).mixture_loss_
         plain = float(np.abs(X.mean(axis=1) - y).mean())
         table.append([market, lag, f"{aggregator:.4f}", f"{plain:.4f}", *(f"{value:.4f}" for value in own.values())])
     notes = [

@@ -67,7 +67,7 @@ def run(report: Report, options: argparse.Namespace) -> None:
     chairs = {"patient": PatientMemory, "steady (default)": SteadyMemory, "LongTermMemory": LongTermMemory}
     rows = []
     for name, draws in streams.items():
-        loss = "absolute" if name.endswith(("days", "hours")) else "squared"
+        loss = "absolute_error" if name.endswith(("days", "hours")) else "squared_error"
         block = 24 if name.endswith("days") else 1
         found = []
         for X, y in draws:
@@ -84,7 +84,7 @@ def run(report: Report, options: argparse.Namespace) -> None:
                 losses.append(mean_loss(aggregator, X, y, loss, block))
             found.append(losses)
         means = np.mean(found, axis=0)
-        means = np.sqrt(means) if loss == "squared" else means
+        means = np.sqrt(means) if loss == "squared_error" else means
         rows.append([name, *(f"{value:.4g}" for value in means)])
         print(rows[-1], flush=True)
     notes = [

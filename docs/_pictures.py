@@ -1,4 +1,4 @@
-"""The pictures of the guide, drawn by the library each time the site is built."""
+"""Pictures of the guide, drawn by the library each time the site is built."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from ltm_sklearn.experts import FixedShare, Hedge, LongTermMemory
 from ltm_sklearn.streams import stagger
 
 N_EXPERTS, SEGMENT, REGIMES = 30, 300, (0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2)
-COLOURS = ("#332288", "#CC6677", "#DDCC77")  #: of the three experts that are ever good
-SWITCHING = ("Fixed Share", "LongTermMemory")  #: those that follow a change at all
+COLOURS = ("#332288", "#CC6677", "#DDCC77")  #: of the three experts that are good in some regime
+SWITCHING = ("Fixed Share", "LongTermMemory")  #: algorithms that follow changes
 STYLES = {"Hedge": ("0.55", "--"), "Fixed Share": ("#117733", "-."), "LongTermMemory": ("black", "-")}
 
 
 @cache
 def recurring_losses(seed: int) -> tuple[NDArray[np.float64], NDArray[np.int_]]:
-    """Coins: the good expert is wrong in three rounds of ten, the others in six; and who is good."""
+    """Return losses and the good expert of each round, which is wrong with probability 0.3, the others with 0.6."""
     rng = np.random.default_rng(seed)
     good = np.repeat(REGIMES, SEGMENT)
     means = np.full((len(good), N_EXPERTS), 0.6)
@@ -36,8 +36,8 @@ def recurring_losses(seed: int) -> tuple[NDArray[np.float64], NDArray[np.int_]]:
 
 
 @cache
-def played(seed: int = 0) -> dict[str, NDArray[np.float64]]:
-    """Weights of three algorithms over the same losses; Fixed Share is told the true pace."""
+def weights_of_algorithms(seed: int = 0) -> dict[str, NDArray[np.float64]]:
+    """Return the weights of three algorithms on the same losses; Fixed Share gets the true rate of switches."""
     losses, good = recurring_losses(seed)
     algorithms = {
         "Hedge": Hedge(),
@@ -48,20 +48,20 @@ def played(seed: int = 0) -> dict[str, NDArray[np.float64]]:
 
 
 def regrets(seed: int = 0) -> dict[str, NDArray[np.float64]]:
-    """Round by round, against whoever is good now."""
+    """Return the regret of each algorithm in each round against the good expert."""
     losses, good = recurring_losses(seed)
-    reached = losses[np.arange(len(good)), good]
-    return {name: (weights * losses).sum(axis=1) - reached for name, weights in played(seed).items()}
+    best = losses[np.arange(len(good)), good]
+    return {name: (weights * losses).sum(axis=1) - best for name, weights in weights_of_algorithms(seed).items()}
 
 
 def mark_regimes(ax: Axes) -> None:
-    """A bar above the axes in the colour of the expert that is good."""
+    """Draw a bar above the axes in the colour of the good expert."""
     for at, regime in enumerate(REGIMES):
         ax.axvspan(at * SEGMENT, (at + 1) * SEGMENT, 1.02, 1.07, color=COLOURS[regime], clip_on=False, lw=0)
 
 
 def draw_weights(ax: Axes, weights: NDArray[np.float64]) -> None:
-    """The three that are ever good, upon one another, and the others in grey."""
+    """Stack the weights of the three good experts, and those of the others in grey."""
     labels = ["expert A", "expert B", "expert C", "the other 27"]
     layers = [*weights[:, :3].T, weights[:, 3:].sum(axis=1)]
     ax.stackplot(np.arange(len(weights)), *layers, colors=[*COLOURS, "0.85"], labels=labels, rasterized=True)
@@ -70,29 +70,29 @@ def draw_weights(ax: Axes, weights: NDArray[np.float64]) -> None:
 
 
 def draw_regret(ax: Axes, names: Sequence[str]) -> None:
-    """Added up over the rounds."""
+    """Draw the cumulative regret of some algorithms."""
     for name in names:
         regret = regrets()[name]
         colour, line = STYLES[name]
         ax.plot(regret.cumsum(), color=colour, ls=line, lw=2, label=name)
-    ax.set(xlabel="round", ylabel="regret, added up", xlim=(0, len(regret)), ylim=(0, None))
+    ax.set(xlabel="round", ylabel="cumulative regret", xlim=(0, len(regret)), ylim=(0, None))
     ax.legend(loc="upper left")
 
 
 def front() -> Figure:
-    """What the library is for, in one picture."""
+    """Draw the picture of the README: weights and regret with memory."""
     figure = Figure(figsize=(9, 5.2), layout="constrained")
     top, bottom = figure.subplots(2, 1, sharex=True)
-    draw_weights(top, played()["LongTermMemory"])
-    top.set_title("Whom LongTermMemory trusts (bar: who is good now)", pad=18)
+    draw_weights(top, weights_of_algorithms()["LongTermMemory"])
+    top.set_title("Weights of LongTermMemory (bar: the good expert)", pad=18)
     top.legend(loc="lower right", ncols=4, fontsize="small", framealpha=0.9)
     draw_regret(bottom, SWITCHING)
-    bottom.set_title("What was lost beyond the expert that was good")
+    bottom.set_title("Regret against the good expert")
     return figure
 
 
 def losses() -> Figure:
-    """The stream that the guide speaks of."""
+    """Draw the losses of the stream of the guide."""
     table, _ = recurring_losses(0)
     figure = Figure(figsize=(9, 2.8), layout="constrained")
     ax = figure.subplots()
@@ -109,7 +109,7 @@ def losses() -> Figure:
 
 
 def regret() -> Figure:
-    """Of all three algorithms."""
+    """Draw the regret of all three algorithms."""
     figure = Figure(figsize=(9, 2.8), layout="constrained")
     ax = figure.subplots()
     draw_regret(ax, list(STYLES))
@@ -118,10 +118,10 @@ def regret() -> Figure:
 
 
 def weights() -> Figure:
-    """Three algorithms on the same losses."""
+    """Draw the weights of three algorithms on the same losses."""
     figure = Figure(figsize=(9, 6.6), layout="constrained")
     axes = figure.subplots(3, 1, sharex=True)
-    for ax, (name, table) in zip(axes, played().items(), strict=True):
+    for ax, (name, table) in zip(axes, weights_of_algorithms().items(), strict=True):
         draw_weights(ax, table)
         ax.set_title(name, pad=16)
     axes[-1].set_xlabel("round")
@@ -130,7 +130,7 @@ def weights() -> Figure:
 
 
 def returns() -> Figure:
-    """What each visit of a regime costs, in the mean of 20 seeds and three regimes."""
+    """Draw the regret in each segment of a regime, averaged over 20 seeds and three regimes."""
     figure = Figure(figsize=(9, 3.2), layout="constrained")
     ax = figure.subplots()
     runs = [regrets(seed) for seed in range(20)]
@@ -140,15 +140,15 @@ def returns() -> Figure:
         places = np.arange(len(costs)) + 0.32 * (at - 0.5)
         bars = ax.bar(places, costs, width=0.3, color=STYLES[name][0], label=name)
         ax.bar_label(bars, fmt="%.0f", padding=2, fontsize="small")
-    ax.set_xticks(range(len(costs)), ["first visit", "second", "third", "fourth"])
-    ax.set(ylabel="regret of a visit", ylim=(0, 1.3 * max(costs.max() for costs in visits.values())))
+    ax.set_xticks(range(len(costs)), ["first segment", "second", "third", "fourth"])
+    ax.set(ylabel="regret of a segment", ylim=(0, 1.3 * max(costs.max() for costs in visits.values())))
     ax.legend(loc="upper left", ncols=2, fontsize="small")
     return figure
 
 
 @cache
 def returning_concepts() -> PrequentialResult:
-    """One naive Bayes, with snapshots of it and without, where three concepts take turns."""
+    """Evaluate naive Bayes with and without snapshots on three recurring concepts."""
     stream = stagger(order="cyclic", length=500, n_segments=9, noise=0.1, seed=0)
     models = {
         "with memory": LongTermMemoryClassifier([("bayes", GaussianNB())], record=1000),
@@ -158,14 +158,14 @@ def returning_concepts() -> PrequentialResult:
 
 
 def concepts() -> Figure:
-    """Accuracy over time with and without snapshots."""
+    """Draw the accuracy over time with and without snapshots."""
     figure = Figure(figsize=(9, 3.4), layout="constrained")
     returning_concepts().plot(ax=figure.subplots())
     return figure
 
 
 def snapshots() -> Figure:
-    """Who leads when: the same snapshot when its concept is back."""
+    """Draw the leading snapshot over time: it leads again when its concept returns."""
     figure = Figure(figsize=(9, 4), layout="constrained")
     RecurrenceDisplay.from_result(returning_concepts(), model="with memory", ax=figure.subplots())
     return figure
@@ -177,7 +177,7 @@ PICTURES: dict[str, Callable[[], Figure]] = {
 
 
 def draw_all(folder: Path) -> None:
-    """Write every picture as PNG."""
+    """Save every picture as PNG."""
     folder.mkdir(exist_ok=True)
     with mpl.rc_context({"axes.spines.top": False, "axes.spines.right": False}):
         for name, picture in PICTURES.items():

@@ -81,7 +81,7 @@ ax.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
 # what the hours have in common (``pooled=True``), and can go above or below all models (``bias=True``). BOA is a good
 # algorithm without memory.
 
-settings = {"loss": "absolute", "block": 24, "record": len(price)}
+settings = {"loss": "absolute_error", "block": 24, "record": len(price)}
 mixtures = {
     "BOA": ExpertMixture(BOA(), **settings),
     "mixture": ExpertMixture(**settings),

@@ -90,7 +90,7 @@ turn = np.repeat(np.arange(12) % 3, 200)
 spread = np.where(turn[:, np.newaxis] == np.arange(5), 0.2, 1.0)
 forecasts = truth[:, np.newaxis] + spread * rng.normal(size=(len(truth), 5))
 for name in ("PolynomialWeights", "PolynomialWeights in Algorithm 2", "LongTermMemory, the default"):
-    mixture = ExpertMixture(algorithms[name], loss="absolute", gradient=False).fit(forecasts, truth)
+    mixture = ExpertMixture(algorithms[name], loss="absolute_error", gradient=False).fit(forecasts, truth)
     print(f"{name:33} mean absolute error {mixture.mixture_loss_:.3f}")
 print(f"{'the best forecaster alone':33} mean absolute error {mixture.loss_.min():.3f}")
 plt.show()

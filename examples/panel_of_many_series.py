@@ -52,7 +52,7 @@ rows = pd.DataFrame(
 
 def panel():
     """As a job would make it that is started once a day."""
-    mixture = ExpertMixture(loss="absolute", series="shop", time="day")
+    mixture = ExpertMixture(loss="absolute_error", series="shop", time="day")
     return PanelMixture(mixture, folder, n_buckets=4)
 
 

@@ -30,7 +30,7 @@ events.addHandler(handler)
 rng = np.random.default_rng(0)
 weekday, holiday = np.array([1.0, -1.0, 2.0]), np.array([-2.0, 1.0, 0.0])
 experts = [(f"rate {rate:g}", SGDRegressor(eta0=rate, random_state=0)) for rate in (0.001, 0.01)]
-model = LongTermMemoryRegressor(experts, loss="absolute", record=log, verbose=1)
+model = LongTermMemoryRegressor(experts, loss="absolute_error", record=log, verbose=1)
 
 
 def learn(n_rounds: int, demand: np.ndarray) -> None:

@@ -10,31 +10,31 @@ from ._version import __version__
 from .cli import demo, evaluate, mixture, watch
 
 DESCRIPTION = """\
-Online ensembles and model selection with long-term memory: what was right once is found again
-when it returns.
+Online ensembles and model selection with long-term memory: models that were accurate in an earlier
+regime regain their weight as soon as that regime returns.
 """
 EPILOG = """\
-which one?
+which command?
 
-  see it work, in seconds
+  compare the default algorithm with others, in seconds
     ltm-sklearn demo --out demo.png
-  I have rows with a target, and wonder whether memory helps
+  test whether memory helps on rows with a target
     ltm-sklearn evaluate stream.csv --target y
-  I have the forecasts of several models, and want to combine them
+  combine the forecasts of several models
     ltm-sklearn mixture prices.csv --target price --time hour --block 24
-  a model runs somewhere with record="run.jsonl", and I want to see how it stands
+  watch a model that runs in another process with record="run.jsonl"
     ltm-sklearn watch run.jsonl
 
-ltm-sklearn COMMAND --help tells a command's options. Reports are one HTML page that needs no
-network, with pictures and tables beside it. evaluate and mixture need pandas and matplotlib:
-pip install 'ltm_sklearn[pandas,plot]'. More is in docs/command_line.md.
+ltm-sklearn COMMAND --help lists the options of a command. A report is one HTML page that needs no
+network, with pictures and tables beside it. The commands need pandas, matplotlib and jinja2:
+pip install 'ltm_sklearn[cli]'. See also docs/command_line.md.
 
-exit codes: 0 done, 1 it could not be done, 2 it was asked wrongly, 130 stopped by hand
+exit codes: 0 done, 1 failed, 2 wrong usage, 130 Ctrl-C
 """
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; returns the exit code: 0 done, 1 it could not be done, 2 it was asked wrongly."""
+    """Run a command; return its exit code: 0 done, 1 failed, 2 wrong usage, 130 Ctrl-C."""
     parser = argparse.ArgumentParser(
         prog="ltm-sklearn",
         description=DESCRIPTION,
@@ -51,8 +51,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return int(options.run(options))
     except KeyboardInterrupt:
         folder = getattr(options, "checkpoint", None)
-        left = "nothing was written" if folder is None else f"the same command goes on from the checkpoint in {folder}"
-        print(f"stopped; {left}", file=sys.stderr)
+        hint = "nothing was written" if folder is None else f"the same command resumes the run from {folder}"
+        print(f"stopped: {hint}", file=sys.stderr)
         return 130
 
 

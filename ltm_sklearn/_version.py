@@ -15,10 +15,10 @@ except PackageNotFoundError:  # the sources, not installed
 
 
 #: Besides Python and this package: what it needs, then its extras.
-NEEDED = ("numpy", "scipy", "scikit-learn", "joblib")
+NEEDED = ("numpy", "scipy", "scikit-learn", "joblib", "narwhals")
 
 
-EXTRAS = ("river", "pandas", "pyarrow", "polars", "matplotlib", "sktime", "rich", "skops")
+EXTRAS = ("river", "pandas", "pyarrow", "polars", "matplotlib", "sktime", "rich", "skops", "jinja2")
 
 
 def versions(packages: Sequence[str]) -> dict[str, str | None]:

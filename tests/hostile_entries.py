@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from bandit_algorithms import BANDITS
 from hostile_property import Entry, with_bad_parameters
 from matplotlib.figure import Figure
+from support.bandit_algorithms import BANDITS
 from support.expert_algorithms import ALGORITHMS, HORIZON, K
 
 from ltm_sklearn import bandits, display, losses, streams
@@ -132,7 +132,7 @@ def loss_entry(cls: Any, parameters: dict[str, Any]) -> Entry:
 
 
 PARAMETERS_OF_LOSSES = {"Huber": {"delta": 1.0}, "Pinball": {"quantile": 0.3}}
-for name in ["Absolute", "Huber", "LogCosh", "Percentage", "Pinball", "Squared"]:
+for name in ["AbsoluteError", "Huber", "LogCosh", "AbsolutePercentageError", "Pinball", "SquaredError"]:
     ENTRIES[f"ltm_sklearn.losses.{name}"] = loss_entry(getattr(losses, name), PARAMETERS_OF_LOSSES.get(name, {}))
 
 
@@ -269,7 +269,7 @@ def _trace_parts() -> dict[str, Any]:
         "forecasts": FORECASTS,
         "targets": TARGETS,
         "predictions": FORECASTS[:, 1],
-        "loss_name": "absolute",
+        "loss_name": "absolute_error",
         "uniform": np.abs(FORECASTS[:, 2]),
     }
 

@@ -184,7 +184,7 @@ def mixture_entry(make: Any, table: Any, as_table: Any) -> Entry:
     )
 
 
-MIXTURE = {"loss": "squared", "gradient": True, "lag": 0, "block": 1, "bias": False, "prior": None, "record": 10}
+MIXTURE = {"loss": "squared_error", "gradient": True, "lag": 0, "block": 1, "bias": False, "prior": None, "record": 10}
 MIXTURE |= {"algorithm": None, "group": None, "pooled": False, "series": None, "time": None, "quantiles": None}
 ENTRIES["ltm_sklearn.ExpertMixture"] = mixture_entry(ExpertMixture, FORECASTS, lambda table: table)
 ENTRIES["ltm_sklearn.ExpertMixture"].calls["parameters"] = with_bad_parameters(
@@ -394,7 +394,9 @@ ENTRIES |= {
         {
             "update": lambda a, bad: a.update(bad(FORECASTS[:4].T), bad(NUMBERS[:4])),
             "parameters": with_bad_parameters(
-                sktime.LongTermMemoryEnsemble, {"n_estimators": 3, "loss": "squared", "algorithm": None}, _weights_of
+                sktime.LongTermMemoryEnsemble,
+                {"n_estimators": 3, "loss": "squared_error", "algorithm": None},
+                _weights_of,
             ),
         },
     ),

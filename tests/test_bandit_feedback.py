@@ -268,7 +268,7 @@ def test_a_drawn_expert_that_fails_is_charged_the_worst_loss_whatever_the_guess_
 def test_one_that_fails_in_some_rows_is_charged_the_worst_loss_in_these(combine):
     moody = [("moody", FrozenEstimator(MoodyNumber(1))), ("other", FrozenEstimator(SpyNumber(2)))]
     model = regressor(
-        experts=moody, algorithm=RoundObservation([1e6, 1]), n_queries=2, combine=combine, loss="absolute"
+        experts=moody, algorithm=RoundObservation([1e6, 1]), n_queries=2, combine=combine, loss="absolute_error"
     )
     model.partial_fit(np.array([[0.0, 0.0, 4.0], [0.0, 0.0, 4.0]]), np.array([0.0, 8.0]))
     X = np.array([[SAYS_NAN, 0.0, 3.0], [0.0, 1.0, 3.0]])
@@ -277,7 +277,7 @@ def test_one_that_fails_in_some_rows_is_charged_the_worst_loss_in_these(combine)
     _, (first, second), chances = told_by(model)[-1]
     assert chances == (1.0, 1.0)
     # the first lost 1 where it answered, which is half of the round, and so did the other one in all of it
-    low, high, _ = model._engine.score.seen
+    low, high, _ = model._engine.score.observed_range
     rescaled = (1.0 - low) / (high - low)
     assert (first, second) == pytest.approx([(1.0 + rescaled) / 2.0, rescaled])
 

@@ -19,7 +19,7 @@ from stream_experts import (
 )
 
 from ltm_sklearn import LongTermMemoryClassifier
-from ltm_sklearn.losses._range_tracker import SeenRange
+from ltm_sklearn.losses._range_tracker import ObservedRange
 from ltm_sklearn.losses._regression import RegressionScore
 
 pytestmark = pytest.mark.fast_cases(1)
@@ -158,21 +158,21 @@ def test_probabilities_are_worked_out_once_for_each_state(rounds):
 
 
 def test_range_of_what_is_seen():
-    one = SeenRange().widened(np.array([3.0]))
+    one = ObservedRange().widened(np.array([3.0]))
     assert one.rescaled(np.array([3.0])).tolist() == [0.0]
     two = one.widened(np.array([5.0]))
     np.testing.assert_allclose(two.rescaled(np.array([2.0, 3.0, 4.0, 5.0, 9.0])), [0.0, 0.0, 0.5, 1.0, 1.0])
     assert two.widened(np.array([5.1])).high == 5.1
     assert two.widened(np.array([2.9])).low == 2.9
-    assert SeenRange(2.0, 2.0 + 1e-15).rescaled(np.array([2.0, 2.0 + 1e-15])).tolist() == [0.0, 0.0]
-    settled = SeenRange(3.0, 5.0, 1000)
+    assert ObservedRange(2.0, 2.0 + 1e-15).rescaled(np.array([2.0, 2.0 + 1e-15])).tolist() == [0.0, 0.0]
+    settled = ObservedRange(3.0, 5.0, 1000)
     assert settled.widened(np.array([1e9])).high == pytest.approx(5.095)  # one outlier changes little
     assert settled.widened(np.array([-1e9])).low == pytest.approx(2.905)
 
 
 @pytest.mark.parametrize("n_seen", [1, 3])
 def test_range_of_what_is_seen_leaves_one_of_twenty_out_at_each_end(n_seen):
-    rng, seen, ends = np.random.default_rng(0), SeenRange(), []
+    rng, seen, ends = np.random.default_rng(0), ObservedRange(), []
     for _ in range(2000):
         seen = seen.widened(rng.random(n_seen) ** 2)
         ends.append(seen[:2])
@@ -180,9 +180,9 @@ def test_range_of_what_is_seen_leaves_one_of_twenty_out_at_each_end(n_seen):
 
 
 def test_of_squared_errors_the_root_is_measured():
-    scores = [RegressionScore(loss, average=False) for loss in ("auto", "absolute")]
+    scores = [RegressionScore(loss, average=False) for loss in ("auto", "absolute_error")]
     for error in np.abs(np.random.default_rng(0).normal(size=(50, 2))):
-        told = [score.rescale_seen(losses) for score, losses in zip(scores, (error**2, error), strict=True)]
+        told = [score.rescale_queried(losses) for score, losses in zip(scores, (error**2, error), strict=True)]
         np.testing.assert_allclose(*told, atol=1e-12)
 
 
@@ -191,4 +191,4 @@ def test_losses_before_anything_was_known_of_the_targets_do_not_spoil_the_range(
     model.partial_fit([[1e12, 0.0]], [0.0])  # one target: no scale, and predictions of any size
     model.partial_fit([[0.0, 2.0]], [1.0])
     model.partial_fit([[0.0, 0.5]], [1.0])
-    assert model._engine.score.seen.high <= 4.0
+    assert model._engine.score.observed_range.high <= 4.0

@@ -127,7 +127,7 @@ def test_what_was_said_is_scored_though_the_answer_would_be_another_now():
             type(self).n_asked += 1
             return float(self.n_asked)
 
-    model = LongTermMemoryRegressor([Fickle("a")], feedback="bandit", loss="absolute", record=10)
+    model = LongTermMemoryRegressor([Fickle("a")], feedback="bandit", loss="absolute_error", record=10)
     model.learn_one({"a": 0.0}, 0.0)
     model.learn_one({"a": 0.0}, 10.0)
     said = model.predict_one({"a": 0.0})
@@ -202,7 +202,7 @@ def test_in_a_pipeline_the_row_that_is_learned_is_the_one_that_was_predicted_if_
 def test_a_drawn_model_that_fails_is_charged_the_worst_loss():
     models = [Moody("a"), ReadsNumber("b")]
     model = LongTermMemoryRegressor(
-        models, feedback="bandit", loss="absolute", algorithm=RoundObservation([1e9, 1]), seed=0
+        models, feedback="bandit", loss="absolute_error", algorithm=RoundObservation([1e9, 1]), seed=0
     )
     for target in (0.0, 8.0):
         model.learn_one({"a": 4.0, "b": 0.0}, target)

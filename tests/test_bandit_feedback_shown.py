@@ -12,7 +12,7 @@ from stream_experts import (
 )
 
 from ltm_sklearn.evaluation import prequential
-from ltm_sklearn.evaluation._contestants import Rows, contestant_of
+from ltm_sklearn.evaluation._model_adapters import StreamRows, adapter_of
 
 
 @pytest.mark.parametrize("make", [classifier, regressor])
@@ -104,7 +104,7 @@ def test_the_loss_on_record_is_that_of_what_was_issued(rounds):
 @pytest.mark.parametrize("combine", ["average", "sample"])
 def test_what_was_drawn_for_rows_that_are_rounds_is_not_combined_anew(combine):
     rows, _ = random_rows(60)
-    model = regressor(algorithm=Keen(), rounds="row", n_queries=2, combine=combine, loss="absolute", record=10)
+    model = regressor(algorithm=Keen(), rounds="row", n_queries=2, combine=combine, loss="absolute_error", record=10)
     model.partial_fit(rows[:30], rows[:30, 1])
     said = model.predict(rows[30:])
     model.partial_fit(rows[30:], rows[30:, 1])
@@ -151,12 +151,12 @@ def test_prequential_asks_once_about_each_row_and_scores_one_expert(delay, n_que
 def _wrong_by_chances(delay):
     """Rows in which labels and probabilities do not go together, and rows that were looked at."""
     X, y = random_rows(120)
-    contestant = contestant_of("bandit", classifier().partial_fit(X[:5], y[:5], CLASSES), delay, 1)
+    adapter = adapter_of("bandit", classifier().partial_fit(X[:5], y[:5], CLASSES), delay, 1)
     apart = n_rows = 0
     for at in range(5, 120 - delay):
-        rows = Rows(X[at : at + 1], at, 1, None)
-        (label,) = contestant.predict(rows)
-        (chance,) = contestant.chances(rows, [1])
+        rows = StreamRows(X[at : at + 1], at, 1, None)
+        (label,) = adapter.predict(rows)
+        (chance,) = adapter.true_label_probabilities(rows, [1])
         apart += (chance > 0.5) != (label == 1)
         n_rows += 1
     return apart, n_rows

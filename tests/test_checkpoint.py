@@ -23,14 +23,13 @@ from sklearn.preprocessing import FunctionTransformer
 from ltm_sklearn import ExpertMixture, LongTermMemoryClassifier, Snapshots, river
 from ltm_sklearn.bandits import LongTermMemoryBandit
 from ltm_sklearn.evaluation import prequential
-from ltm_sklearn.evaluation._resuming import concepts_checksum
-from ltm_sklearn.evaluation._run import Run
+from ltm_sklearn.evaluation._resumption import concepts_checksum
+from ltm_sklearn.evaluation._run import PrequentialRun
 from ltm_sklearn.experts import Hedge, LongTermMemory
 from ltm_sklearn.persistence import Checkpoint, CheckpointWarning, _checkpoint, describe_parameters, save
 from ltm_sklearn.persistence._parameters import differences
 from ltm_sklearn.persistence._writing import temporary_name
-from ltm_sklearn.streams import stagger
-from ltm_sklearn.streams._batches import Batch
+from ltm_sklearn.streams import Batch, stagger
 
 N_ROWS = 120
 LOSSES = np.random.default_rng(0).random((N_ROWS, 3))
@@ -623,7 +622,7 @@ def test_a_prequential_run_resumes_to_the_same_result(tmp_path, uninterrupted, c
 
 def test_a_finished_run_gives_its_result_again_without_a_prediction(tmp_path, uninterrupted, monkeypatch):
     first = prequential(pool(), rows_until(None), **SETTING, checkpoint=Checkpoint(tmp_path, every=150, trusted=True))
-    monkeypatch.setattr(Run, "step", None)
+    monkeypatch.setattr(PrequentialRun, "step", None)
     again = prequential(pool(), rows_until(None), **SETTING, checkpoint=Checkpoint(tmp_path, every=150, trusted=True))
     assert found(again) == found(first) == found(uninterrupted[0])
     assert again.scores == first.scores  # the seconds, too
@@ -792,7 +791,7 @@ def test_a_command_that_was_stopped_goes_on(what, file, options, row, files, mon
     with monkeypatch.context() as patch:
         stopped_at(patch, row)
         assert command(*arguments, "--out", files / "report", *checkpoint) == 130
-    assert "the same command goes on from the checkpoint in" in capsys.readouterr().err
+    assert "the same command resumes the run from" in capsys.readouterr().err
     assert not (files / "report").exists()
     assert command(*arguments, "--out", files / "report", *checkpoint) == 0
     assert f"resumed at row {row}\n" in capsys.readouterr().err

@@ -16,9 +16,9 @@ from ltm_sklearn.losses._regression_losses import OutputLosses
 pytestmark = pytest.mark.fast_cases(3)
 
 LOSSES = [
-    losses.Squared(),
-    losses.Absolute(),
-    losses.Percentage(),
+    losses.SquaredError(),
+    losses.AbsoluteError(),
+    losses.AbsolutePercentageError(),
     losses.Pinball(0.2),
     losses.Huber(0.7),
     losses.LogCosh(),
@@ -91,7 +91,7 @@ def test_outputs_with_losses_of_their_own_in_one_cell():
 
 def test_a_loss_or_algorithm_that_the_kernel_does_not_know_runs_in_numpy():
     assert compiled_loss(OutputLosses([lambda y, x: abs(x - y)]), None) is None
-    assert compiled_loss(OutputLosses([losses.Squared(), losses.Absolute()]), None) is None
+    assert compiled_loss(OutputLosses([losses.SquaredError(), losses.AbsoluteError()]), None) is None
     assert not SeriesState(Aggregator(BOA(), True, uniform(3)), lags=False).has_compiled()
     assert not SeriesState(Aggregator(LongTermMemory(horizon=10), True, uniform(3)), lags=False).has_compiled()
 
@@ -99,7 +99,7 @@ def test_a_loss_or_algorithm_that_the_kernel_does_not_know_runs_in_numpy():
 def run_council(X, y, loss=None, aggregator=None):
     """Row by row in NumPy: predictions, and what each member said."""
     aggregator = Aggregator(None, True, uniform(X.shape[1])) if aggregator is None else aggregator
-    of_rows = OutputLosses([losses.Squared() if loss is None else loss])
+    of_rows = OutputLosses([losses.SquaredError() if loss is None else loss])
     said, members = np.empty(len(y)), np.empty((len(y), len(aggregator.current_weights().trust)))
     for t in range(len(y)):
         current_weights = aggregator.current_weights()
@@ -110,7 +110,7 @@ def run_council(X, y, loss=None, aggregator=None):
     return said, members
 
 
-@pytest.mark.parametrize("loss", [losses.Squared(), losses.Absolute(), losses.LogCosh()])
+@pytest.mark.parametrize("loss", [losses.SquaredError(), losses.AbsoluteError(), losses.LogCosh()])
 def test_the_mixture_loses_no_more_than_its_linear_regret_to_each_voice(loss):
     # f(ŷ) - f(v) <= f'(ŷ) (ŷ - v): what the arbiter is charged bounds what the mixture loses beyond a member.
     X, y = returning(400)
@@ -131,7 +131,7 @@ def test_a_follower_keeps_its_bound_in_the_units_of_the_loss_where_the_range_is_
     X[np.arange(n_rounds), 1 - good] += width * rng.choice([0.0, 0.9], size=n_rounds)  # who is not good errs often
     cell = SeriesState(Aggregator(LongTermMemory(), False, uniform(4)), lags=False)
     predictions, weights = np.empty(n_rounds), np.empty_like(X)
-    of_rows = OutputLosses([losses.Absolute()])
+    of_rows = OutputLosses([losses.AbsoluteError()])
     cell.run(entries(X, y), of_rows, predictions, weights)
     lost = np.abs(X - y[:, np.newaxis])
     assert lost.max(axis=1) - lost.min(axis=1) == pytest.approx(width)
@@ -143,7 +143,7 @@ def test_a_follower_keeps_its_bound_in_the_units_of_the_loss_where_the_range_is_
     assert bound < 0.2 * (lost[:, 0] - lost[np.arange(n_rounds), good]).sum()  # which says something
 
 
-@pytest.mark.parametrize("loss", [losses.Squared(), losses.Absolute(), losses.Pinball(0.3)])
+@pytest.mark.parametrize("loss", [losses.SquaredError(), losses.AbsoluteError(), losses.Pinball(0.3)])
 def test_gradients_make_it_a_bound_against_combinations(loss):
     """f(ŷ) - f(u·x) <= f'(ŷ) (ŷ - u·x), which is linear in u: experts' linear regrets bound that of each mixture u."""
     rng = np.random.default_rng(0)
@@ -197,7 +197,7 @@ def test_equal_forecasts_leave_everything_as_it_was():
             aggregator.current_weights(),
             None,
             Rows(x, np.array([y]), None, None, None),
-            OutputLosses([losses.Squared()]),
+            OutputLosses([losses.SquaredError()]),
         )
     after = aggregator.current_weights()
     np.testing.assert_allclose(after.member_weights, before.member_weights, atol=1e-12)
@@ -220,7 +220,7 @@ def test_a_late_round_is_judged_by_what_was_issued():
     cell = SeriesState(Aggregator(LongTermMemory(), True, uniform(3)), lags=True)
     predictions = np.empty(n_rows)
     rounds = entries(X, y, lag=lag)
-    cell.run_compiled(rounds, compiled_loss(OutputLosses([losses.Squared()]), None), predictions, None)
+    cell.run_compiled(rounds, compiled_loss(OutputLosses([losses.SquaredError()]), None), predictions, None)
     late = np.mean(predictions**2)
     naive = LongTermMemory()
     queue, said = [], np.empty(n_rows)
@@ -241,7 +241,7 @@ def test_an_expert_joins_a_cell_with_no_weight_in_what_was_issued_before(lags):
     X = np.random.default_rng(1).normal(size=(60, 4))
     cell = SeriesState(Aggregator(None, True, uniform(4)), lags)
     run = "run_compiled" if cell.has_compiled() else "run"
-    loss = OutputLosses([losses.Squared()])
+    loss = OutputLosses([losses.SquaredError()])
     known = compiled_loss(loss, None) if run == "run_compiled" else loss
     getattr(cell, run)(entries(X, y, lag=5 * lags), known, np.empty(60), None)
     old = [cell.current_weights(at) for at in range(len(cell.book) - 1)]

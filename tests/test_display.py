@@ -70,7 +70,7 @@ def run_record(n_experts=4, n_records=30, dated=False, counts=1, leaders=None, n
     said = (forecasts, targets, predictions) if numbers else (None, None, None)
     uniform = (forecasts.mean(axis=1) - targets) ** 2
     names = [f"expert {at}" for at in range(n_experts)]
-    return RunRecord(names, counts.cumsum(), counts, times, weights, losses, loss, *said, "squared", uniform)
+    return RunRecord(names, counts.cumsum(), counts, times, weights, losses, loss, *said, "squared_error", uniform)
 
 
 def changed(run, **fields):
@@ -364,7 +364,7 @@ def test_trace_of_a_regressor_has_what_was_said_and_what_came():
     np.testing.assert_allclose(run.predictions, said)
     np.testing.assert_allclose((run.weights * run.forecasts).sum(axis=1), run.predictions)
     assert (run.uniform >= 0.0).all()
-    assert run.loss_name == "squared"
+    assert run.loss_name == "squared_error"
     assert model.history_[-1].row == 60
     ContributionDisplay.from_estimator(model)
     ResidualDisplay.from_estimator(model)
@@ -391,7 +391,7 @@ def test_thinning_knows_sleepers_and_times():
 
 
 def test_plain_mean_of_a_record_is_that_of_the_experts():
-    model = regressor(memory=None, record=100, loss="absolute")
+    model = regressor(memory=None, record=100, loss="absolute_error")
     X, y = rows(10)
     model.partial_fit(X[:5], y[:5])
     mean = np.mean([expert.predict(X[5:]) for expert in model.estimators_], axis=0)

@@ -148,14 +148,14 @@ def test_regressor_in_batches_is_charged_the_gradient_at_what_was_issued():
     assert alone.weights().max() > 1.5 / K
 
 
-@pytest.mark.parametrize("loss", ["absolute", Pinball(0.9), lambda y, said: np.abs(said - y) ** 1.5])
+@pytest.mark.parametrize("loss", ["absolute_error", Pinball(0.9), lambda y, said: np.abs(said - y) ** 1.5])
 @pytest.mark.parametrize("rounds", ["batch", "row"])
 def test_regressor_that_follows_its_leader_is_charged_the_plain_losses(loss, rounds):
     model, alone, rescale = regressor(loss=loss, combine="leader", rounds=rounds), LongTermMemory(), Range()
     alone.weights(K)
     for X, y in numbers(40, 6):
         model.partial_fit(X, y)
-        by_name = {"absolute": lambda y, said: np.abs(said - y)}
+        by_name = {"absolute_error": lambda y, said: np.abs(said - y)}
         losses = np.column_stack([by_name.get(loss, loss)(y, column) for column in X.T])
         for charged in losses if rounds == "row" else [losses.mean(axis=0)]:
             alone.update(rescale(charged))
@@ -163,7 +163,7 @@ def test_regressor_that_follows_its_leader_is_charged_the_plain_losses(loss, rou
 
 
 def test_regressor_in_rows_takes_the_gradient_at_each_rows_own_mixture():
-    model, alone, rescale = regressor(rounds="row", loss="absolute"), LongTermMemory(), Range()
+    model, alone, rescale = regressor(rounds="row", loss="absolute_error"), LongTermMemory(), Range()
     alone.weights(K)
     for X, y in numbers(30, 6):
         model.partial_fit(X, y)
@@ -308,7 +308,7 @@ ROUNDS = pytest.mark.parametrize("rounds", ["batch", "row"])
     ],
 )
 def test_expert_that_fails_sleeps_with_a_warning_and_comes_back(kind, rounds, mood, warning):
-    model = moody(kind, rounds=rounds, loss="brier" if kind == "classes" else "absolute")
+    model = moody(kind, rounds=rounds, loss="brier" if kind == "classes" else "absolute_error")
     for seed in range(5):
         learn(model, *moody_rows(seed=seed))
     weights, learned = model.weights_, model.named_estimators_.moody.n_seen_
@@ -340,7 +340,7 @@ def test_rows_without_an_experts_answer_are_left_to_the_others(kind):
 
 
 def test_expert_that_sleeps_in_some_rows_is_charged_for_the_others():
-    model = moody("numbers", loss="absolute", combine="leader")
+    model = moody("numbers", loss="absolute_error", combine="leader")
     learn(model, *moody_rows())
     X, y = moody_rows(SAYS_NAN, seed=1)
     X[:-1, 1] = y[:-1] + 0.5
@@ -693,7 +693,7 @@ def test_weights_of_a_regressor_do_not_depend_on_the_unit_of_the_targets(scale, 
     assert weights[1.0].argmax() == 2
 
 
-def costs_of_phases(scales, outlier=None, loss="squared"):
+def costs_of_phases(scales, outlier=None, loss="squared_error"):
     """Two constant experts, 0 and the scale, of which each is right in every second phase of 300 rounds."""
     model = LongTermMemoryRegressor(frozen_readers(ReadsNumber, 2), memory=None, loss=loss)
     costs = []
@@ -708,7 +708,7 @@ def costs_of_phases(scales, outlier=None, loss="squared"):
     return np.array(costs)
 
 
-@pytest.mark.parametrize("loss", ["squared", "absolute"])
+@pytest.mark.parametrize("loss", ["squared_error", "absolute_error"])
 @pytest.mark.parametrize("outlier", [100.0, 1e4, -1e9])
 def test_one_outlier_does_not_stop_the_learning(loss, outlier):
     assert (costs_of_phases([1.0] * 6, outlier, loss)[2:] < 5.0).all()
@@ -751,7 +751,7 @@ def test_constant_targets_and_runaway_predictions_are_borne():
     [
         lambda: classifier(loss="zero_one"),  # for the stack, a row of weight 2 is one step, not two
         regressor,
-        lambda: regressor(loss="absolute", combine="leader"),
+        lambda: regressor(loss="absolute_error", combine="leader"),
     ],
 )
 def test_weight_of_a_row_is_as_many_rows(make):

@@ -66,7 +66,7 @@ SMOOTHING = time_series.HoltWinters(alpha=0.8)
     rivers_checks(
         [
             ForRiver(**next(ForRiver._unit_test_params())),
-            ForRiver([SMOOTHING], algorithm=FixedShare(), loss="absolute", horizon=3),
+            ForRiver([SMOOTHING], algorithm=FixedShare(), loss="absolute_error", horizon=3),
         ]
     ),
 )
@@ -83,7 +83,7 @@ def river_run(model, y, horizon=1):
     return said
 
 
-@pytest.mark.parametrize("parameters", [{}, {"algorithm": FixedShare(), "loss": "absolute"}])
+@pytest.mark.parametrize("parameters", [{}, {"algorithm": FixedShare(), "loss": "absolute_error"}])
 def test_each_step_learns_as_a_mixture_with_that_lag(parameters):
     y, tables = taking_turns(0, length=20, n_more=4)
     model = ForRiver([RiverReads(table) for table in tables], horizon=4, **parameters)
@@ -264,7 +264,7 @@ def test_wrong_parameters_for_river(parameters, message):
 
 
 def test_wrong_values_for_river_change_nothing():
-    model = ForRiver([SMOOTHING, RiverReads(FLAT)], loss="percentage", horizon=2)
+    model = ForRiver([SMOOTHING, RiverReads(FLAT)], loss="absolute_percentage_error", horizon=2)
     for value in (1.0, 2.0, 3.0):
         model.learn_one(value)
     before = pickle.dumps(model)
@@ -322,7 +322,7 @@ def test_sktimes_checks():
     assert set(failed) == set(expected), failed
 
 
-@pytest.mark.parametrize("parameters", [{}, {"algorithm": FixedShare(), "loss": "absolute"}])
+@pytest.mark.parametrize("parameters", [{}, {"algorithm": FixedShare(), "loss": "absolute_error"}])
 def test_each_step_of_the_horizon_learns_as_a_mixture_with_that_lag(parameters):
     y, tables = taking_turns(0, length=5, n_more=4)
     series = pd.Series(y)
@@ -355,7 +355,7 @@ def test_updates_of_any_size_are_charged_what_was_issued():
         at = updates[-1][1]
     for first, end in updates:
         forecaster.update(series[first:end])
-    losses, forecasts = losses_of("squared"), np.array(tables).T
+    losses, forecasts = losses_of("squared_error"), np.array(tables).T
     for step in steps:
         aggregator = aggregator_of(None, losses, 3)
         book = [(0, aggregator.current_weights(), aggregator.views())]
@@ -528,13 +528,13 @@ def test_times_whose_frequency_is_only_known_from_several():
 def test_clones_and_fits_are_fresh():
     y, tables = taking_turns(0, length=5)
     series = pd.Series(y)
-    forecaster = reading(tables, algorithm=LongTermMemory(), loss="absolute")
+    forecaster = reading(tables, algorithm=LongTermMemory(), loss="absolute_error")
     sktime_run(forecaster, series)
     learned = forecaster.weights_
     assert forecaster.get_fitted_params()["weights"].equals(learned)
     fresh = forecaster.clone()
     assert isinstance(fresh.algorithm, LongTermMemory)
-    assert fresh.loss == "absolute"
+    assert fresh.loss == "absolute_error"
     assert not hasattr(fresh, "weights_")
     again = pickle.loads(pickle.dumps(forecaster))
     assert again.update(series[-1:]).weights_.equals(learned)  # nothing new

@@ -45,6 +45,7 @@ def code_blocks(document):
         "docs/streams.md",
         "docs/river.md",
         "docs/evaluation.md",
+        "docs/oracles.md",
         "docs/forecasting.md",
         "docs/display.md",
         "docs/forecasters.md",
@@ -79,7 +80,7 @@ def test_the_demo_says_what_is_wrong(tmp_path, capsys):
 
 
 def test_the_demo_names_the_missing_extra(monkeypatch, capsys):
-    monkeypatch.setattr("ltm_sklearn.cli.demo.find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     assert main(["demo"]) == 1
     assert "ltm_sklearn[plot]" in capsys.readouterr().err
 

@@ -67,7 +67,9 @@ class Threshold:
 def engine_with(n_learners=1, **parameters):
     memory = SnapshotMemory(Snapshots(**{"merge": None, "on_drift": False, **parameters}))
     weighting = SingleAlgorithm(LongTermMemory(), linear=False)
-    engine = Engine(weighting, RegressionScore("absolute", average=False), "average", False, False, memory, None, 0)
+    engine = Engine(
+        weighting, RegressionScore("absolute_error", average=False), "average", False, False, memory, None, 0
+    )
     names = [f"learner{at}" for at in range(n_learners)]
     engine.begin([Expert(name, name, "live", LastTarget(), 0) for name in names], LastTargets())
     return engine
@@ -308,7 +310,9 @@ def test_prior_is_over_the_given_experts_and_a_young_learner_shares_that_of_its_
     memory = SnapshotMemory(Snapshots(on_drift=False))
     algorithm = LongTermMemory(prior=[0.9, 0.1])
     weighting = SingleAlgorithm(algorithm, linear=False)
-    engine = Engine(weighting, RegressionScore("absolute", average=False), "average", False, False, memory, None, 0)
+    engine = Engine(
+        weighting, RegressionScore("absolute_error", average=False), "average", False, False, memory, None, 0
+    )
     engine.begin([Expert(name, name, "live", LastTarget(), 0) for name in ("often", "seldom")], LastTargets())
     assert [expert.name for expert in engine.experts] == ["often", "seldom", "often@restarted", "seldom@restarted"]
     np.testing.assert_allclose(engine.weighting.algorithm.prior_, [0.45, 0.05, 0.45, 0.05])

@@ -20,7 +20,7 @@ from ltm_sklearn import ExpertMixture
 from ltm_sklearn.aggregation._aggregator import Aggregator, Rows
 from ltm_sklearn.evaluation import crps, oracles, prequential
 from ltm_sklearn.experts import BOA, FixedShare, LongTermMemory, MLPoly
-from ltm_sklearn.losses import Absolute, Huber, Pinball, Squared
+from ltm_sklearn.losses import AbsoluteError, Huber, Pinball, SquaredError
 from ltm_sklearn.losses._regression_losses import OutputLosses
 
 pytestmark = pytest.mark.fast_cases(4)
@@ -93,7 +93,9 @@ def test_blocks_by_a_column_may_have_any_lengths():
     for day in range(7):
         here, current_weights = days == day, aggregator.current_weights()
         said[here] = current_weights.mixtures(X[here], None) @ current_weights.trust
-        aggregator.learn(current_weights, None, Rows(X[here], y[here], None, None, None), OutputLosses([Squared()]))
+        aggregator.learn(
+            current_weights, None, Rows(X[here], y[here], None, None, None), OutputLosses([SquaredError()])
+        )
     np.testing.assert_allclose(issued(by_column), said, rtol=1e-9)
     assert by_column.n_rounds_ == 7
 
@@ -131,7 +133,9 @@ def test_learning_rows_that_were_issued_together_one_by_one_is_the_trap():
 # Accuracy -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("loss", ["squared", "absolute", "percentage", "huber", "log_cosh", Pinball(0.5)])
+@pytest.mark.parametrize(
+    "loss", ["squared_error", "absolute_error", "absolute_percentage_error", "huber", "log_cosh", Pinball(0.5)]
+)
 def test_returning_leaders_are_found_again(loss):
     X, y = returning(1200)
     X, y = X + 100.0, y + 100.0
@@ -235,9 +239,9 @@ class OwnSquared:
 @pytest.mark.parametrize(
     ("own", "built_in", "gradient"),
     [
-        (OwnSquared(), Squared(), True),
-        (OwnSquared(), "squared", False),
-        (lambda y, x: np.abs(x - y), Absolute(), False),
+        (OwnSquared(), SquaredError(), True),
+        (OwnSquared(), "squared_error", False),
+        (lambda y, x: np.abs(x - y), AbsoluteError(), False),
     ],
     ids=["with gradient", "gradient not used", "without"],
 )
@@ -571,7 +575,7 @@ def test_repaired_quantiles_lose_less():
 def test_losses_are_those_of_the_rows_learned():
     X, y = returning(103)
     X = sleepy(X)
-    mixture = fitted(X, y, block=10, loss="absolute")
+    mixture = fitted(X, y, block=10, loss="absolute_error")
     learned = slice(0, 100)  # of the last block not all targets are known
     errors = np.abs(X[learned] - y[learned, np.newaxis])
     np.testing.assert_allclose(mixture.loss_, np.nanmean(errors, axis=0))
@@ -604,8 +608,10 @@ def test_a_summary_compares_in_the_same_rows():
 
 def test_a_summary_has_the_best_combinations():
     X, y = returning(300)
-    table = fitted(X, y, loss="absolute").summary().frame()
-    assert table.loc["best convex combination", "loss"] == pytest.approx(oracles.best_convex(X, y, "absolute").loss)
+    table = fitted(X, y, loss="absolute_error").summary().frame()
+    assert table.loc["best convex combination", "loss"] == pytest.approx(
+        oracles.best_convex(X, y, "absolute_error").loss
+    )
     assert table.loc["best linear combination", "loss"] <= table.loc["best convex combination", "loss"] + 1e-9
     assert "rmse" not in table
     assert list(table.index[:2]) == ["mixture", "plain mean"]
@@ -691,7 +697,7 @@ def test_it_works_in_pipelines_searches_and_prequential_runs():
     pipeline = make_pipeline(FunctionTransformer(), ExpertMixture()).fit(X, y)
     assert pipeline.score(X, y) > 0.8
     search = GridSearchCV(
-        ExpertMixture(), {"loss": ["squared", "absolute"], "bias": [False, True]}, cv=TimeSeriesSplit(3)
+        ExpertMixture(), {"loss": ["squared_error", "absolute_error"], "bias": [False, True]}, cv=TimeSeriesSplit(3)
     ).fit(X, y)
     assert search.best_score_ > 0.5
     result = prequential({"mixture": ExpertMixture(record=300), "memory": ExpertMixture(LongTermMemory())}, (X, y))

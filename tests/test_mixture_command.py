@@ -15,7 +15,7 @@ import pytest
 
 from ltm_sklearn import ExpertMixture
 from ltm_sklearn.__main__ import main
-from ltm_sklearn.cli._pictures import WORDS, draw_pictures
+from ltm_sklearn.cli._mixture_report import CAPTIONS, draw_pictures
 from ltm_sklearn.cli.mixture import NAMES
 
 pytestmark = pytest.mark.fast_cases(1)
@@ -76,11 +76,11 @@ def run(csv, *options, target="y", out="report"):
 
 
 def test_weights_and_forecasts_are_those_of_the_estimator_row_by_row(csv, capsys):
-    code, out = run(csv, "--time", "t", "--block", "24", "--lag", "3", "--loss", "absolute", "--group", "weekday")
+    code, out = run(csv, "--time", "t", "--block", "24", "--lag", "3", "--loss", "absolute_error", "--group", "weekday")
     assert code == 0
     table = pandas.read_csv(csv)
     X, y = table.drop(columns="y"), table["y"]
-    mixture = ExpertMixture(loss="absolute", block=24, lag=3, time="t", group="weekday", record=N_ROWS).fit(X, y)
+    mixture = ExpertMixture(loss="absolute_error", block=24, lag=3, time="t", group="weekday", record=N_ROWS).fit(X, y)
     run_record = mixture.run_record()
     weights = pandas.read_csv(out / "weights.csv")
     assert list(weights.columns) == ["t", "first", "second", "third"]
@@ -136,7 +136,7 @@ def test_the_last_rows_without_a_target_are_forecast(csv):
     mixture = ExpertMixture(time="t").fit(X[:-6], y[:-6])
     np.testing.assert_allclose(issued["mixture"][-6:], mixture.predict(X[-6:]), rtol=1e-9)
     np.testing.assert_allclose(weights.iloc[-6:, 1:], mixture.weigh(X[-6:]), rtol=1e-9)
-    assert "What is to come" in (out / "index.html").read_text()
+    assert "Forecasts of rows without a target" in (out / "index.html").read_text()
 
 
 def several_series(interleaved):
@@ -175,7 +175,7 @@ def test_series_have_their_own_weights_and_a_table(tmp_path, interleaved, block)
         own = mixture.summary(label).rows[0]
         np.testing.assert_allclose(by_series.loc[label, "mixture"], own.loss, rtol=1e-9)
     page = (out / "index.html").read_text()
-    assert "By series" in page
+    assert "Losses by series" in page
     assert "of series b, which has 86 rows" in page
 
 
@@ -279,7 +279,7 @@ def test_the_pictures_show_oracles_where_there_are_any():
     table = forecasts()
     mixture = ExpertMixture(time="t", record=N_ROWS).fit(table.drop(columns="y"), table["y"])
     pictures = draw_pictures(mixture.run_record())
-    assert [picture.name for picture in pictures] == list(WORDS)
+    assert [picture.name for picture in pictures] == list(CAPTIONS)
     assert all(picture.png.startswith(b"\x89PNG") for picture in pictures)
     short = ExpertMixture(record=9).fit(table.drop(columns=["y", "t"])[:9], table["y"][:9])
     assert "memory_curve" not in [picture.name for picture in draw_pictures(short.run_record())]
@@ -395,7 +395,7 @@ def test_lines_are_counted_with_blank_ones(csv, capsys):
         (["--time", "t", "--lag", "120"], 1, ["lag=120", "120 rows"]),
         (["--time", "t", "--block", "500"], 1, ["no round is complete"]),
         ([], 1, ["'t'", "not numeric", "row 0, line 2"]),
-        (["--loss", "cubed"], 2, ["loss='cubed'", "'absolute'"]),
+        (["--loss", "cubed"], 2, ["loss='cubed'", "'absolute_error'"]),
         (["--lag", "-1"], 2, ["lag=-1"]),
         (["--block", "0"], 2, ["block=0"]),
         (["--pooled"], 2, ["group"]),
@@ -419,7 +419,7 @@ def test_the_target_must_be_there(csv, capsys):
 
 def test_percentages_of_zero(csv, capsys):
     changed(csv, 7, "y", 0.0)
-    assert "row 7, line 9" in failure(capsys, run(csv, "--time", "t", "--loss", "percentage")[0], 1)
+    assert "row 7, line 9" in failure(capsys, run(csv, "--time", "t", "--loss", "absolute_percentage_error")[0], 1)
 
 
 @pytest.mark.parametrize(
@@ -457,13 +457,13 @@ def test_a_parquet_file_with_damaged_notes_of_pandas_is_a_message(tmp_path, caps
     parquet = pytest.importorskip("pyarrow.parquet")
     table = pa.table({"y": [1.0, 2.0], "a": [1.0, 2.0]}).replace_schema_metadata({b"pandas": b'{"kolumns": []}'})
     parquet.write_table(table, tmp_path / "x.parquet")
-    assert "what it says of its columns is damaged: KeyError" in failure(capsys, run(tmp_path / "x.parquet")[0], 1)
+    assert "its column metadata is damaged: KeyError" in failure(capsys, run(tmp_path / "x.parquet")[0], 1)
 
 
-@pytest.mark.parametrize(("package", "extra"), [("pandas", "pandas"), ("matplotlib", "plot")])
-def test_a_missing_extra_is_named(csv, capsys, monkeypatch, package, extra):
+@pytest.mark.parametrize("package", ["pandas", "matplotlib", "jinja2"])
+def test_a_missing_extra_is_named(csv, capsys, monkeypatch, package):
     monkeypatch.setitem(sys.modules, package, None)
-    assert f"ltm_sklearn[{extra}]" in failure(capsys, run(csv, "--time", "t")[0], 1)
+    assert "ltm_sklearn[cli]" in failure(capsys, run(csv, "--time", "t")[0], 1)
 
 
 def test_progress_in_lines_where_rich_is_missing(csv, capsys, monkeypatch):
@@ -527,7 +527,7 @@ def test_what_cannot_be_finished_leaves_nothing(csv, capsys, monkeypatch, earlie
         return write(path, content)
 
     monkeypatch.setattr(type(out), "write_bytes", full)
-    assert "No space left" in failure(capsys, run(csv, "--time", "t", "--loss", "absolute")[0], 1)
+    assert "No space left" in failure(capsys, run(csv, "--time", "t", "--loss", "absolute_error")[0], 1)
     assert {path.name for path in csv.parent.iterdir()} == {"forecasts.csv", *(["report"] if earlier else [])}
     assert before is None or before == {path.name: path.read_bytes() for path in out.iterdir()}
 

@@ -37,7 +37,7 @@ RUNS = {
 }
 OTHERS = {
     "algorithm": [BOA(), None, "hedge"],
-    "loss": ["absolute", "none such"],
+    "loss": ["absolute_error", "none such"],
     "gradient": [False, "no"],
     "lag": [0, 7, -1],
     "block": [5, "hall", 0],

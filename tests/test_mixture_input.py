@@ -72,10 +72,10 @@ WRONG_FRAMES = {
         y,
         r"the time 29 of row 31 of series 1 is there twice",
     ),
-    "columns twice": ({}, pd.DataFrame(X, columns=list("abca")), y, r"there are two columns 'a'"),
+    "columns twice": ({}, pd.DataFrame(X, columns=list("abca")), y, r"unique column names.*\n.*'a' 2 times"),
     "target unknown": ({}, table(), changed(y, 11, np.nan), r"y contains NaN in row 11"),
     "target infinite": ({}, table(), changed(y, 11, np.inf), r"y contains infinity in row 11"),
-    "zero percent": ({"loss": "percentage"}, table(), changed(y, 8, 0.0), r"y is zero in row 8"),
+    "zero percent": ({"loss": "absolute_percentage_error"}, table(), changed(y, 8, 0.0), r"y is zero in row 8"),
     "lengths": ({}, table(), y[:30], r"inconsistent numbers of samples"),
     "prior of another": ({"prior": {"a": 1, "z": 1}}, table(), y, r"prior has 'z', which is none of the experts"),
     "prior incomplete": ({"prior": {"a": 1, "b": 1, "c": 1}}, table(), y, r"prior lacks 'd'"),
@@ -145,7 +145,10 @@ def test_a_history_needs_each_expert_once_and_more_rows_than_lag():
         ({"algorithm": "BOA"}, "algorithm='BOA' must be an instance"),
         ({"algorithm": BOA(prior=[1, 1, 1, 1]), "prior": [1, 1, 1, 1]}, "prior is given twice"),
         ({"algorithm": Hedge(rate=-1.0)}, "rate"),
-        ({"loss": "cubic"}, "loss='cubic' is not one of 'squared', 'absolute', 'percentage'"),
+        (
+            {"loss": "cubic"},
+            "loss='cubic' is not one of 'squared_error', 'absolute_error', 'absolute_percentage_error'",
+        ),
         ({"gradient": "yes"}, "gradient='yes' must be True or False"),
         ({"lag": -1}, "lag=-1 must be a whole number"),
         ({"lag": 1.5}, "lag=1.5 must be a whole number"),
@@ -158,7 +161,7 @@ def test_a_history_needs_each_expert_once_and_more_rows_than_lag():
         ({"quantiles": []}, "quantiles"),
         ({"quantiles": [0.5, 1.0]}, "quantiles=1.0 must lie in"),
         ({"quantiles": [0.5, 0.5]}, "a level twice"),
-        ({"quantiles": [0.5], "loss": "absolute"}, "leave loss alone"),
+        ({"quantiles": [0.5], "loss": "absolute_error"}, "leave loss alone"),
         ({"prior": [1, 1]}, "prior has shape"),
         ({"prior": [1, 1, 1, 0]}, "prior must be positive"),
     ],
@@ -213,7 +216,7 @@ def test_a_time_that_was_there_in_an_earlier_call():
         mixture.partial_fit(table(), y)
     with pytest.raises(ValueError, match=r"the index: the time .* of row 1 is there twice"):
         ExpertMixture().fit(table().set_index(TIMES[np.maximum(np.arange(40) - 1, 0)]), y)
-    with pytest.raises(ValueError, match=r"no time in row 3 but 'soon'"):
+    with pytest.raises(ValueError, match=r"'soon' in row 3, which is not a time"):
         ExpertMixture(time="t").fit(table(t=["soon" if at == 3 else str(TIMES[at]) for at in range(40)]), y)
     with pytest.raises(ValueError, match="no times to take the hour from"):
         ExpertMixture(group="hour").fit(table(), y)
@@ -225,3 +228,19 @@ def test_a_time_that_was_there_in_an_earlier_call():
         pickle.loads(pickle.dumps(named)).partial_fit(table(), turned).weights_,
         named.partial_fit(table(), turned[["p", "q"]]).weights_,
     )
+
+
+@pytest.mark.parametrize("library", ["polars", "pyarrow"])
+def test_targets_of_any_library_are_matched_by_name(library):
+    frames = pytest.importorskip(library)
+    columns = {"q": -y, "p": y}
+    targets = frames.DataFrame(columns) if library == "polars" else frames.table(columns)
+    named = ExpertMixture().fit(table(), pd.DataFrame({"p": y, "q": -y}))
+    expected = pickle.loads(pickle.dumps(named)).partial_fit(table(), pd.DataFrame({"p": y, "q": -y}))
+    np.testing.assert_array_equal(named.partial_fit(table(), targets).weights_, expected.weights_)
+
+
+def test_a_lazy_frame_must_be_collected_first():
+    polars = pytest.importorskip("polars")
+    with pytest.raises(ValueError, match="LazyFrame of polars has no rows yet: collect"):
+        ExpertMixture().fit(polars.LazyFrame({"a": X[:, 0]}), y)

@@ -113,7 +113,7 @@ def test_what_is_issued_is_what_the_account_says(seed):
     weights = rng.random(n_rows) * 3.0 if rng.integers(2) else np.ones(n_rows)
     weights[5:9] *= rng.integers(2)
     quantiles = [0.2, 0.7] if n_outputs == 2 and rng.integers(2) else None
-    name = str(rng.choice(["squared", "absolute", "percentage", "huber"]))
+    name = str(rng.choice(["squared_error", "absolute_error", "absolute_percentage_error", "huber"]))
     losses = OutputLosses([Pinball(q) for q in quantiles] if quantiles else [LOSSES[name]] * n_outputs)
     if quantiles:
         y[:, 1] = y[:, 0]

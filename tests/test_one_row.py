@@ -83,7 +83,7 @@ def assert_same(make, rows, monkeypatch, least_compiled):
 
 
 @pytest.mark.parametrize("labels", [(False, True), ("x", "y", "z")], ids=["two classes", "three classes"])
-@pytest.mark.parametrize("loss", ["auto", "zero_one", "brier", "log"])
+@pytest.mark.parametrize("loss", ["auto", "zero_one", "brier", "log_loss"])
 @pytest.mark.parametrize("algorithm", [None, FixedShare(), LongTermMemory(horizon=1000)], ids=["default", "FS", "T"])
 def test_classes(labels, loss, algorithm, monkeypatch):
     experts = [ReadsChances(name, labels) for name in "abc"]
@@ -95,7 +95,7 @@ def test_classes(labels, loss, algorithm, monkeypatch):
     assert_same(make, rows, monkeypatch, 0.9)
 
 
-@pytest.mark.parametrize("loss", ["auto", "absolute", "pinball", Pinball(0.9)], ids=str)
+@pytest.mark.parametrize("loss", ["auto", "absolute_error", "pinball", Pinball(0.9)], ids=str)
 @pytest.mark.parametrize("algorithm", [None, BOA()], ids=["default", "BOA"])
 def test_numbers(loss, algorithm, monkeypatch):
     experts = [ReadsNumber(name) for name in "abc"]

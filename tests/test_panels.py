@@ -76,7 +76,7 @@ def files_in(folder):
     "parameters",
     [
         {},
-        {"loss": "absolute", "bias": True},
+        {"loss": "absolute_error", "bias": True},
         {"lag": 2, "block": 2},
         {"loss": own_loss},
         {"group": "weekday", "gradient": False},
@@ -706,7 +706,7 @@ def test_wrong_rows_to_predict_are_named(tmp_path):
         ({"keep": 0}, "keep=0"),
         ({"n_buckets": 8}, "has n_buckets=3, not 8"),
         ({"target": "z"}, "has target='y', not 'z'"),
-        ({"loss": "absolute"}, "have loss='squared', not 'absolute'"),
+        ({"loss": "absolute_error"}, "have loss='squared_error', not 'absolute_error'"),
     ],
 )
 def test_wrong_parameters_are_named(parameters, message, tmp_path):

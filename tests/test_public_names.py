@@ -33,7 +33,8 @@ PUBLIC = {
     "ltm_sklearn.experts.reference": "FixedShareVariant HedgeVariant1 HedgeVariant2 best_of_both_worlds "
     "confidence_rated learning_rates mixing_past_posteriors simple_reduction",
     "ltm_sklearn.forecasting": "ExpertMixture",
-    "ltm_sklearn.losses": "Absolute Huber LOSSES LogCosh Percentage Pinball RegressionLoss Squared",
+    "ltm_sklearn.losses": "AbsoluteError AbsolutePercentageError Huber LOSSES LogCosh Pinball RegressionLoss "
+    "SquaredError",
     "ltm_sklearn.engine": "DriftDetector Snapshots",
     "ltm_sklearn.persistence": "BadFileError Checkpoint CheckpointWarning describe_parameters dumps load loads save "
     "sync_folder write_atomically",
@@ -97,6 +98,6 @@ def test_show_versions_tells_what_a_bug_report_needs(capsys):
 
 
 def test_show_versions_names_what_is_absent(capsys, monkeypatch):
-    monkeypatch.setattr("ltm_sklearn._show_versions.EXTRAS", ("no-such-package",))
+    monkeypatch.setattr("ltm_sklearn._version.EXTRAS", ("no-such-package",))
     ltm_sklearn.show_versions()
     assert "no-such-package absent" in " ".join(capsys.readouterr().out.split())

@@ -49,7 +49,7 @@ CONFIGURATIONS = [
     LongTermMemoryClassifier([naive_bayes.GaussianNB()], algorithm=FixedShare(), combine="leader", memory=None),
     LongTermMemoryRegressor(**next(LongTermMemoryRegressor._unit_test_params())),
     LongTermMemoryRegressor(
-        [linear(), linear(l2=0.1)], loss="absolute", combine="sample", memory=Snapshots(every=30), seed=1
+        [linear(), linear(l2=0.1)], loss="absolute_error", combine="sample", memory=Snapshots(every=30), seed=1
     ),
     LongTermMemoryRegressor([linear()], algorithm=FixedShare(), memory=None, record=10),
 ]

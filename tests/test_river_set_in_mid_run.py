@@ -21,7 +21,7 @@ N_ROWS, HALF = 80, 40
 #: Other values, some of them wrong.
 OTHERS = {
     "algorithm": [Hedge(), Exp3IX(), "hedge"],
-    "loss": ["squared", "none such"],
+    "loss": ["squared_error", "none such"],
     "combine": ["leader", "none such"],
     "memory": [None, "none such"],
     "on_error": ["raise", "none such"],

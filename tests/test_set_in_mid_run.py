@@ -26,7 +26,7 @@ OTHERS = {
     "algorithm": [Hedge(), Exp3IX(), "hedge"],
     "feedback": ["full", "bandit", "none such"],
     "n_queries": [2, 0],
-    "loss": ["squared", "brier", "none such"],
+    "loss": ["squared_error", "brier", "none such"],
     "combine": ["leader", "sample", "none such"],
     "memory": [None, Snapshots(every=10), "none such"],
     "on_error": ["raise", "none such"],

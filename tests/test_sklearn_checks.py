@@ -54,7 +54,7 @@ ESTIMATORS = [
     pipeline(SGD),
     pipeline(SGD_REGRESSOR),
     ExpertMixture(),
-    ExpertMixture(BOA(), loss="absolute", gradient=False),
+    ExpertMixture(BOA(), loss="absolute_error", gradient=False),
     ExpertMixture(block=3, bias=True, record=50),
 ]
 

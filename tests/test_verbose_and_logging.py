@@ -149,7 +149,7 @@ class Fails(SGDRegressor):
 def test_a_failure_is_logged_once_and_so_is_that_it_is_over(caplog):
     caplog.set_level(logging.INFO, logger="ltm_sklearn")
     model = LongTermMemoryRegressor(
-        [("good", SGDRegressor(random_state=0)), ("bad", Fails(random_state=0))], memory=None, loss="absolute"
+        [("good", SGDRegressor(random_state=0)), ("bad", Fails(random_state=0))], memory=None, loss="absolute_error"
     )
     X, y = rows()
     model.partial_fit(X, y)

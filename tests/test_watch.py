@@ -100,8 +100,8 @@ def test_the_live_view_is_written_as_picture_or_page_until_it_is_interrupted(run
     live.watch(refresh=2.0, out=tmp_path / "page.html")
     assert len(naps) == 2
     page = (tmp_path / "page.html").read_text()
-    assert "<meta http-equiv='refresh' content='2'>" in page
-    assert "src='data:image/png;base64," in page
+    assert '<meta http-equiv="refresh" content="2">' in page
+    assert 'src="data:image/png;base64,' in page
     assert "http://" not in page.replace("http-equiv", "")
     assert "https://" not in page
     live.save(tmp_path / "page.png")
@@ -167,7 +167,7 @@ def test_watch_once_prints_how_the_run_stands(run, capsys):
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("run.jsonl: LongTermMemoryRegressor, squared loss, process ")
     assert lines[1].startswith("row 1,200 (120 rounds): loss ")
-    assert lines[2].startswith("in all loss ")
+    assert lines[2].startswith("overall loss ")
     assert lines[4].split() == ["expert", "weight", "mean", "loss", "led"]
     last = model.history_[-1].weights
     assert lines[5].split()[0] == max(last, key=last.get)
@@ -176,7 +176,7 @@ def test_watch_once_prints_how_the_run_stands(run, capsys):
 
 def test_watch_writes_a_page(run, tmp_path, capsys):
     assert main(["watch", str(run[1]), "--once", "--every", "5", "--out", str(tmp_path / "page.html")]) == 0
-    assert "content='5'" in (tmp_path / "page.html").read_text()
+    assert 'content="5"' in (tmp_path / "page.html").read_text()
 
 
 @pytest.mark.parametrize(

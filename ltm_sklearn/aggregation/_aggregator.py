@@ -11,7 +11,7 @@ from sklearn.base import clone
 from .._numerics import restrict
 from .._typing import Floats
 from ..experts import ExpertAlgorithm, LongTermMemory, MLPoly, SteadyMemory
-from ..losses import LossRange, OutputLosses, apart, within_floats
+from ..losses import LossRange, OutputLosses, clip_to_floats, deviation_from_mixture
 
 
 class AggregatorWeights(NamedTuple):
@@ -33,12 +33,12 @@ class AggregatorWeights(NamedTuple):
 
     def mixtures(self, forecasts: Floats, awake: Floats | None) -> Floats:
         """The mixture of each member, (n_rows, n_members), of forecasts (n_rows, n_experts)."""
-        return within_floats(np.einsum("nve,ne->nv", self.in_rows(awake, len(forecasts)), forecasts))
+        return clip_to_floats(np.einsum("nve,ne->nv", self.in_rows(awake, len(forecasts)), forecasts))
 
     def prediction(self, mixtures: Floats) -> Floats:
         """What is said in each row, (n_rows,), where these are the members' mixtures."""
         with np.errstate(over="ignore"):
-            return within_floats(mixtures @ self.trust)
+            return clip_to_floats(mixtures @ self.trust)
 
 
 class Rows(NamedTuple):
@@ -139,7 +139,7 @@ class Aggregator:
         with np.errstate(over="ignore"):
             centre = x.mean(axis=1) if awake is None else (awake * x).sum(axis=1) / awake.sum(axis=1)
         # what is only rounding is no difference, or ranges would be made of it
-        distinct = np.where(apart(x, centre[:, np.newaxis]) == 0.0, centre[:, np.newaxis], x)
+        distinct = np.where(deviation_from_mixture(x, centre[:, np.newaxis]) == 0.0, centre[:, np.newaxis], x)
         part = np.minimum(total / len(y), 1.0)
         weights_then = [*issued.member_weights[: len(self.members)], issued.trust]
         late = [None] * len(weights_then) if views is None else list(zip(weights_then, views, strict=False))

@@ -53,7 +53,7 @@ class SelectedRoundLosses(RoundLosses):
             sums = np.einsum("en,en->e", self.row_losses[arms, rows], heard)
             means = sums[answered] / totals[answered]
             part = totals[answered] / self.row_weights[rows].sum()
-            charged[answered] = part * self.score.rescale_seen(means) + (1.0 - part)
+            charged[answered] = part * self.score.rescale_queried(means) + (1.0 - part)
         return charged
 
 
@@ -88,7 +88,7 @@ class BanditWeighting:
         n_queries = min(self.n_queries, int(able.sum()))
         if n_queries:
             awake = None if able.all() else able
-            played = self._distribution() if awake is None else self._restricted(awake)
+            played = self._distribution() if awake is None else self.algorithm.draw_distribution(awake)
             draws = [
                 add_other_arms(draw_from(played, random.random()), played, awake, n_queries, random)
                 for random in randoms
@@ -103,16 +103,8 @@ class BanditWeighting:
         """With which the first is drawn if all can answer; worked out once for each state."""
         state = self.algorithm.state_
         if self._played is None or self._played[0] is not state:
-            played = self.algorithm._distribution(state)
-            self.algorithm._check_distribution(played)
-            self._played = state, played
+            self._played = state, self.algorithm.draw_distribution(None)
         return self._played[1]
-
-    def _restricted(self, awake: NDArray[np.bool_]) -> Floats:
-        """With which the first of those that can answer is drawn."""
-        played = self.algorithm._awake_distribution(self.algorithm.state_, awake)
-        self.algorithm._check_distribution(played)
-        return played
 
     def parts(self) -> Floats:
         return self._distribution()[np.newaxis].copy()

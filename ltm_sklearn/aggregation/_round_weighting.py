@@ -16,7 +16,7 @@ from .._numerics import restrict
 from .._optional import compiled
 from .._typing import Floats
 from ..experts import ExpertAlgorithm, PatientMemory
-from ..losses import SAFE_MARGIN, ClassificationScore, RegressionScore, within_floats, zero_one
+from ..losses import SAFE_MARGIN, ClassificationScore, RegressionScore, clip_to_floats, zero_one
 
 kernel = compiled("_blend", __package__)
 
@@ -33,8 +33,8 @@ def averaged(predictions: Floats, awake: NDArray[np.bool_], weights: Floats) -> 
                 weights = restrict(weights, throughout.astype(np.float64))
             with np.errstate(over="ignore"):
                 means: Floats = weights @ predictions.reshape(len(weights), -1)
-            return within_floats(means.reshape(predictions.shape[1:]))
-    return within_floats(np.einsum("ne,end->nd", restrict_rows(weights, awake), predictions))
+            return clip_to_floats(means.reshape(predictions.shape[1:]))
+    return clip_to_floats(np.einsum("ne,end->nd", restrict_rows(weights, awake), predictions))
 
 
 def restrict_rows(weights: Floats, awake: NDArray[np.bool_]) -> Floats:
@@ -155,7 +155,7 @@ def _deeply(self: Any) -> Any:
 
 def weighting_of(algorithm: ExpertAlgorithm, score: ClassificationScore | RegressionScore) -> Weighting:
     """How the experts of a score are weighted."""
-    return FollowOrBlend(algorithm) if score.blends else SingleAlgorithm(algorithm, score.uses_gradient)
+    return FollowOrBlend(algorithm) if score.uses_margin else SingleAlgorithm(algorithm, score.uses_gradient)
 
 
 class SingleAlgorithm:

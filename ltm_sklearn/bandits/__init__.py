@@ -1,7 +1,7 @@
-"""Bandit algorithms: only the loss of the arm that was drawn is seen.
+"""Bandit algorithms, which observe only the loss of the arm that they draw.
 
-Every algorithm has the same few methods: ``draw(n_arms)`` to play, ``update(arm, loss)`` to learn a round,
-``run(losses, n_seeds)`` for many rounds at once, ``add_arm()`` and ``drop_arm(i)``. Losses lie in [-1, 1].
+Every algorithm has ``draw(n_arms)``, ``update(arm, loss)``, ``run(losses, n_seeds)`` for many rounds at once,
+``add_arm()`` and ``drop_arm(i)``. Losses lie in [-1, 1].
 """
 
 from ._base import BanditAlgorithm

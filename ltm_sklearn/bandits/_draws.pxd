@@ -1,9 +1,9 @@
 # cython: language_level=3
-"""How the compiled rounds draw an arm."""
+"""BanditWeighting of an arm in the compiled rounds."""
 
 
 cdef inline Py_ssize_t draw_from(const double* levels, Py_ssize_t n_arms, double uniform) noexcept nogil:
-    """As in `_base`: how many of the sums are not above the uniform part of the last."""
+    """Return the arm at which the cumulative chances exceed a uniform number; see `draw_from` in `_base`."""
     cdef double target = uniform * levels[n_arms - 1]
     cdef Py_ssize_t low = 0, high = n_arms, middle
     while low < high:
@@ -16,7 +16,7 @@ cdef inline Py_ssize_t draw_from(const double* levels, Py_ssize_t n_arms, double
 
 
 cdef inline double total(const double* values, Py_ssize_t n) noexcept nogil:
-    """The sum, in four parts that a processor adds side by side."""
+    """Return the sum, computed in four independent parts for speed."""
     cdef double a = 0.0, b = 0.0, c = 0.0, d = 0.0
     cdef Py_ssize_t k = 0
     while k + 3 < n:

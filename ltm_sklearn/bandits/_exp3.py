@@ -1,9 +1,9 @@
-"""Exp3, Exp3.S and Exp3-IX: exponential weights on importance-weighted gains or losses."""
+"""Exp3, Exp3-IX and Exp3.S: exponential weights on importance-weighted gains or losses."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,19 +14,28 @@ from ._base import SMALLEST_CHANCE, importance_weighted
 from ._scaled import LARGEST_RATE, ScaledBandit, check_segments
 from ._validation import Arms
 
-#: An exponent beyond this lifts even the smallest weight, TINY, to what all others have together.
+#: Limit of exponents; this one raises even the smallest weight, TINY, to the sum of all others.
 LARGEST_EXPONENT = float(-np.log(TINY))
 
 
-class _ExponentialGains(ScaledBandit):
-    """Weights ``w(i) ∝ exp(rate · G(i))`` for sums G of estimated gains, which are kept as they are."""
+class ExponentialSettings(NamedTuple):
+    """Settings of exponential weights in one round."""
+
+    rate: float
+    exploration: float  #: share of the draws that is uniform
+    implicit_exploration: float  #: added to the probability by which a gain is divided
+
+
+class ExponentialBandit(ScaledBandit):
+    """Base class of Exp3 and Exp3-IX: weights ``w(i) ∝ exp(rate · G(i))`` for sums G of estimated gains."""
 
     rate: float | None
     exploration: float | None
+    baseline: float  #: subtracted from the gains; with 1, they are minus the losses in [0, 1]
 
     @abstractmethod
-    def _settings(self, state: State) -> tuple[float, float]:
-        """The exploration and the rate of the coming round."""
+    def _settings(self, state: State) -> ExponentialSettings:
+        """Return the settings of the coming round."""
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -35,39 +44,51 @@ class _ExponentialGains(ScaledBandit):
     def _initial_state(self, n_arms: int) -> State:
         return {"gains": np.zeros(n_arms)}
 
-    def _weights(self, state: State) -> Floats:
-        _, rate = self._settings(state)
-        return softmax(rate * (state["gains"] - state["gains"].max()))
+    def _distribution(self, state: State) -> Floats:
+        rate, exploration, _ = self._settings(state)
+        weights = softmax(rate * (state["gains"] - state["gains"].max()))
+        return (1.0 - exploration) * weights + exploration / len(weights)
+
+    def _next_state(self, state: State, arms: Arms, losses: Floats, chances: Floats) -> State:
+        chances = chances + self._settings(state).implicit_exploration
+        estimates = importance_weighted(len(state["gains"]), arms, self._gains(losses) - self.baseline, chances)
+        return {**state, "gains": state["gains"] + estimates}
+
+    def _compiled_rounds(self, kernel: Any, state: State, losses: Floats, uniforms: Floats, played: Arms) -> State:
+        settings, gains = self._settings(state), state["gains"].copy()
+        limits = SMALLEST_CHANCE, *self.known_loss_range()
+        kernel.exponential_rounds(losses, uniforms, played, gains, *settings, self.baseline, *limits)
+        return {**state, "gains": gains}
 
     def _with_newcomer(self, state: State) -> State:
-        """The newcomer's weight is the mean of the others', so that it gets 1/K of the whole."""
-        gains, (_, rate) = state["gains"], self._settings(state)
+        """Return the state with a new arm, whose weight is the mean of the others', 1/K of the sum."""
+        gains, rate = state["gains"], self._settings(state).rate
         mean = gains.max() + np.log(np.exp(rate * (gains - gains.max())).mean()) / rate
         return {**state, "gains": np.append(gains, mean)}
 
 
-class Exp3(_ExponentialGains):
-    """Exp3 (Auer, Cesa-Bianchi, Freund and Schapire 2002): competes with the best single arm.
+class Exp3(ExponentialBandit):
+    """Exp3 (Auer, Cesa-Bianchi, Freund and Schapire 2002): regret against the best single arm.
 
     Parameters
     ----------
     exploration : float, optional
-        Part γ of the draws that is uniform, in (0, 1]. None: ``min(1, √(K ln K / ((e - 1) T)))``.
+        Share γ of the draws that is uniform, in (0, 1]. None: ``min(1, √(K ln K / ((e - 1) T)))``.
     rate : float, optional
-        Learning rate. None: ``γ/K``, which the regret bound is for.
+        Learning rate. None: ``γ/K``, as in the regret bound.
     horizon : int, optional
-        Number T of rounds, for settings that are None; more raise a ValueError. None: the smallest power of two above
-        the number of rounds so far.
+        Number T of rounds, for settings that are None. Further rounds raise a ValueError. None: the smallest power of
+        two above the number of rounds so far.
     loss_range : tuple of two floats, default=(-1, 1)
-        The lowest and the highest loss that can come; gains are ``(high - loss)/(high - low)``.
+        The lowest and the highest possible loss; gains are ``(high - loss)/(high - low)``.
     random_state : int, RandomState or None
-        For the draws.
+        Seed of the draws.
 
     Notes
     -----
-    ``p(i) = (1 - γ) w(i) + γ/K`` is played, and ``w(i)`` is multiplied by ``exp(rate · gain/p(i))`` for the arm that
-    was drawn. With K arms, T rounds and the settings above, the expected regret in gains is at most
-    ``2 √((e - 1) T K ln K)``; in losses that times ``high - low``.
+    Arm i is drawn with probability ``p(i) = (1 - γ) w(i) + γ/K``. The weight of the drawn arm is multiplied by
+    ``exp(rate · gain/p(i))``. With K arms, T rounds and the default settings, the expected regret in gains is at most
+    ``2 √((e - 1) T K ln K)``. In losses it is ``high - low`` times as much.
 
     Examples
     --------
@@ -79,6 +100,8 @@ class Exp3(_ExponentialGains):
     >>> np.bincount(played[0, -100:], minlength=5).argmax()
     np.int64(3)
     """
+
+    baseline = 0.0
 
     def __init__(
         self,
@@ -99,53 +122,36 @@ class Exp3(_ExponentialGains):
         super()._check_parameters()
         check_number("exploration", self.exploration, 0.0, 1.0, low_open=True)
 
-    def _settings(self, state: State) -> tuple[float, float]:
+    def _settings(self, state: State) -> ExponentialSettings:
         n_arms, exploration = len(state["gains"]), self.exploration
         if exploration is None:
             complexity = n_arms * np.log(max(n_arms, 2)) / (np.e - 1.0)
             exploration = min(1.0, float(np.sqrt(complexity / self._assumed_horizon(state))))
-        return exploration, exploration / n_arms if self.rate is None else self.rate
-
-    def _distribution(self, state: State) -> Floats:
-        exploration, _ = self._settings(state)
-        weights = self._weights(state)
-        return (1.0 - exploration) * weights + exploration / len(weights)
-
-    def _next_state(self, state: State, arms: Arms, losses: Floats, chances: Floats) -> State:
-        estimates = importance_weighted(len(state["gains"]), arms, self._gains(losses), chances)
-        return {**state, "gains": state["gains"] + estimates}
-
-    def _compiled_rounds(self, kernel: Any, state: State, losses: Floats, uniforms: Floats, played: Arms) -> State:
-        exploration, rate = self._settings(state)
-        gains = state["gains"].copy()
-        kernel.exponential_rounds(
-            losses, uniforms, played, gains, rate, exploration, 0.0, 0.0, SMALLEST_CHANCE, *self._known_range()
-        )
-        return {**state, "gains": gains}
+        return ExponentialSettings(exploration / n_arms if self.rate is None else self.rate, exploration, 0.0)
 
 
-class Exp3IX(_ExponentialGains):
-    """Exp3-IX (Neu 2015): exponential weights on losses with implicit exploration, for regret with high probability.
+class Exp3IX(ExponentialBandit):
+    """Exp3-IX (Neu 2015): exponential weights on losses, with a regret bound that holds with high probability.
 
     Parameters
     ----------
     exploration : float, optional
-        Implicit exploration γ >= 0: the loss of the arm drawn is divided by ``p + γ``. None: half the rate.
+        Implicit exploration γ >= 0: the loss of the drawn arm is divided by ``p + γ``. None: half the rate.
     rate : float, optional
         Learning rate. None: ``√(2 ln K / (K T))``.
     horizon : int, optional
-        Number T of rounds, for a rate that is None; more raise a ValueError. None: the smallest power of two above the
-        number of rounds so far.
+        Number T of rounds, for a rate that is None. Further rounds raise a ValueError. None: the smallest power of two
+        above the number of rounds so far.
     loss_range : tuple of two floats, default=(-1, 1)
-        The lowest and the highest loss that can come; the rule's losses are ``(loss - low)/(high - low)``.
+        The lowest and the highest possible loss; the rule uses ``(loss - low)/(high - low)``.
     random_state : int, RandomState or None
-        For the draws.
+        Seed of the draws.
 
     Notes
     -----
-    ``p(i) ∝ exp(-rate · L(i))`` is played; L are the sums of the estimated losses. With the settings above, and losses
-    in [0, 1], the regret is with probability 1 - δ at most ``2 √(2KT ln K) + (√(2KT / ln K) + 1) ln(2/δ)``; in losses
-    as they come that times ``high - low``.
+    Arm i is drawn with probability ``p(i) ∝ exp(-rate · L(i))``, where L are the sums of the estimated losses. With the
+    default settings and losses in [0, 1], the regret is at most ``2 √(2KT ln K) + (√(2KT / ln K) + 1) ln(2/δ)`` with
+    probability 1 - δ. For other ranges it is ``high - low`` times as much.
 
     Examples
     --------
@@ -157,6 +163,8 @@ class Exp3IX(_ExponentialGains):
     >>> np.bincount(played[0, -100:], minlength=5).argmax()
     np.int64(3)
     """
+
+    baseline = 1.0
 
     def __init__(
         self,
@@ -177,60 +185,44 @@ class Exp3IX(_ExponentialGains):
         super()._check_parameters()
         check_number("exploration", self.exploration, 0.0, np.inf, high_open=True)
 
-    def _settings(self, state: State) -> tuple[float, float]:
+    def _settings(self, state: State) -> ExponentialSettings:
         n_arms, rate = len(state["gains"]), self.rate
         if rate is None:
             rate = float(np.sqrt(2.0 * np.log(max(n_arms, 2)) / (n_arms * self._assumed_horizon(state))))
-        return rate / 2.0 if self.exploration is None else self.exploration, rate
-
-    def _distribution(self, state: State) -> Floats:
-        return self._weights(state)
-
-    def _next_state(self, state: State, arms: Arms, losses: Floats, chances: Floats) -> State:
-        """A loss is a gain of one less than (high - loss)/(high - low): the sums only fall."""
-        exploration, _ = self._settings(state)
-        estimates = importance_weighted(len(state["gains"]), arms, self._gains(losses) - 1.0, chances + exploration)
-        return {**state, "gains": state["gains"] + estimates}
-
-    def _compiled_rounds(self, kernel: Any, state: State, losses: Floats, uniforms: Floats, played: Arms) -> State:
-        exploration, rate = self._settings(state)
-        gains = state["gains"].copy()
-        kernel.exponential_rounds(
-            losses, uniforms, played, gains, rate, 0.0, exploration, 1.0, SMALLEST_CHANCE, *self._known_range()
-        )
-        return {**state, "gains": gains}
+        return ExponentialSettings(rate, 0.0, rate / 2.0 if self.exploration is None else self.exploration)
 
 
 class Exp3S(ScaledBandit):
-    """Exp3.S (Auer, Cesa-Bianchi, Freund and Schapire 2002): Exp3 with sharing, competes with sequences of arms.
+    """Exp3.S (Auer, Cesa-Bianchi, Freund and Schapire 2002): Exp3 with weight sharing, for switching regret.
 
     Parameters
     ----------
     exploration : float, optional
-        Part γ of the draws that is uniform, in (0, 1]. None: with ``n_segments`` S,
+        Share γ of the draws that is uniform, in (0, 1]. None: with ``n_segments`` S,
         ``min(1, √(K (S ln(K T) + e) / ((e - 1) T)))``; without, ``min(1, √(K ln(K T) / T))``.
     switching : float, optional
-        Sharing α in [0, 1]: in each round every arm receives ``e α/K`` of all weight. None: ``1/T``.
+        Sharing α in [0, 1]: in each round every arm receives ``e α/K`` of the sum of the weights. None: ``1/T``.
     rate : float, optional
-        Learning rate. None: ``γ/K``, which the regret bound is for.
+        Learning rate. None: ``γ/K``, as in the regret bound.
     n_segments : int, optional
-        Number S of segments of the sequence to compete with.
+        Number S of segments of the sequence of arms that is the comparator.
     horizon : int, optional
-        Number T of rounds, for settings that are None; more raise a ValueError. None: the smallest power of two above
-        the number of rounds so far.
+        Number T of rounds, for settings that are None. Further rounds raise a ValueError. None: the smallest power of
+        two above the number of rounds so far.
     loss_range : tuple of two floats, default=(-1, 1)
-        The lowest and the highest loss that can come; gains are ``(high - loss)/(high - low)``.
+        The lowest and the highest possible loss; gains are ``(high - loss)/(high - low)``.
     random_state : int, RandomState or None
-        For the draws.
+        Seed of the draws.
 
     Notes
     -----
-    As Exp3, with ``w(i) <- w(i) exp(rate · gain/p(i) [i drawn]) + e α/K Σ_j w(j)``. With the settings above, the
-    expected regret in gains against any sequence of S segments is at most ``2 √((e - 1) K T (S ln(K T) + e))``, and
-    where S is not told ``S √(K T ln(K T)) + 2e √(K T / ln(K T))``; in losses that times ``high - low``.
+    The update is ``w(i) <- w(i) exp(rate · gain/p(i) [i drawn]) + e α/K Σ_j w(j)``; draws are as in Exp3. With the
+    default settings, the expected regret in gains against any sequence of S segments is at most
+    ``2 √((e - 1) K T (S ln(K T) + e))`` if ``n_segments`` is S, and ``S √(K T ln(K T)) + 2e √(K T / ln(K T))`` if it is
+    None. In losses it is ``high - low`` times as much.
 
-    Weights are kept as they are, not their logarithms: none falls below 1e-300 of the whole, and no round multiplies
-    one by more than 1e300. At the settings above no weight comes near either.
+    The state holds weights, not their logarithms. No weight falls below 1e-300 of the sum, and no round multiplies
+    one by more than 1e300. With the default settings no weight comes near these limits.
 
     Examples
     --------
@@ -270,7 +262,7 @@ class Exp3S(ScaledBandit):
         check_segments(self.n_segments)
 
     def _settings(self, state: State) -> tuple[float, float, float]:
-        """The exploration, the rate, and what each arm receives of all weight."""
+        """Return the exploration, the rate, and the share of the sum of the weights that each arm receives."""
         n_arms, horizon = len(state["weights"]), self._assumed_horizon(state)
         exploration = self.exploration
         if exploration is None:
@@ -308,6 +300,6 @@ class Exp3S(ScaledBandit):
         weights = state["weights"].copy()
         limits = SMALLEST_CHANCE, LARGEST_EXPONENT, TINY
         kernel.sharing_rounds(
-            losses, uniforms, played, weights, rate, exploration, share, *limits, *self._known_range()
+            losses, uniforms, played, weights, rate, exploration, share, *limits, *self.known_loss_range()
         )
         return {**state, "weights": weights}

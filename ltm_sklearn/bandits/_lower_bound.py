@@ -1,4 +1,4 @@
-"""The adversary of the lower-bound theorem: two sparse losses are enough to make every bandit pay for switches."""
+"""The adversary of the lower-bound theorem: with two nonzero losses per round, every bandit pays for switches."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from .._typing import Floats
 from ._base import BanditAlgorithm
 from ._validation import Arms, seed_of
 
-#: The arm that is good all the time, though not the best; its loss, and that of a better one.
+#: The arm that is always good but not always the best, its loss, and the loss of a better arm.
 DECOY = 0
 GOOD, BETTER = -0.5, -1.0
 
 
 @dataclass(frozen=True)
 class LowerBoundGame:
-    """How a bandit fared against the adversary.
+    """Result of a bandit against the adversary of the lower bound.
 
     Parameters
     ----------
     losses : ndarray of shape (n_rounds, n_arms)
-        At most two of a round are not zero.
+        Losses, of which at most two per round are not zero.
     arms : ndarray of shape (n_rounds,)
-        What the bandit played.
+        Arms that the bandit played.
     benchmark : ndarray of shape (n_rounds,)
         The best arm of each round, in at most ``n_segments`` segments.
     guarantee : float
-        What the proof promises the expected regret to be at least, estimates apart.
+        Lower bound of the expected regret from the proof, which ignores errors of the simulations.
     """
 
     losses: Floats
@@ -44,49 +44,39 @@ class LowerBoundGame:
 
     @property
     def regret(self) -> float:
-        """What the bandit lost more than the benchmark."""
+        """Loss of the bandit minus the loss of the benchmark."""
         rounds = np.arange(len(self.losses))
         return float((self.losses[rounds, self.arms] - self.losses[rounds, self.benchmark]).sum())
 
 
 class LowerBoundAdversary(BaseEstimator):
-    """Losses that follow the bandit's habits, with at most two in a round that are not zero.
+    """Adversary of the lower bound: losses adapted to the bandit, of which at most two per round are not zero.
 
-    The rounds are cut into ``n_segments // 2`` intervals. Before each, copies of the bandit are run from where it
-    stands, with random numbers of their own, on losses -1/2 of arm 0 and 0 of all others. If they leave arm 0 often,
-    those are the losses of the interval. If not, there is an arm that they hardly ever try, and a stretch in which they
-    try it least: from the start of this to the end of the interval that arm has loss -1, unseen by the bandit.
+    The rounds are divided into ``n_segments // 2`` intervals. Before each interval, copies of the bandit with other
+    random numbers play it with loss -1/2 for arm 0 and 0 for all others. If they often leave arm 0, these are the
+    losses of the interval. Otherwise some arm is rarely drawn, most rarely in some stretch of the interval. From the
+    start of this stretch to the end of the interval, that arm has loss -1.
 
-    The adversary knows the bandit and its past, but not its draws to come.
+    The adversary knows the bandit and its past, but not its future draws.
 
     Parameters
     ----------
     n_rounds : int
         Number T of rounds.
     n_segments : int
-        Number S >= 2 of segments that the benchmark may have.
+        Largest number S >= 2 of segments of the benchmark.
     n_arms : int
         Number K >= 2 of arms.
     n_simulations : int, default=100
-        How many copies of the bandit are run to learn its habits.
+        Number of copies of the bandit that are simulated before each interval.
     random_state : int, RandomState or None
-        For the copies, and for which of several arms that are equally rare becomes good.
+        Seed of the copies, and of the choice among equally rare arms.
 
     Notes
     -----
-    **What is guaranteed.** An interval has length L = 2T/S (S even); let B = √(LK/2) = √(TK/S). *If arm 0 is left B
-    times or more*, in expectation, each time costs 1/2: the regret against arm 0 is at least B/2. *If not*, some other
-    arm i is played less than B/(K - 1) <= 2B/K times. Cut the interval into 2L/B stretches of length B/2: in one of
-    them i is played less than (2B/K)/(2L/B) = B²/(KL) = 1/2 times, so with probability above 1/2 not once. As long as
-    i is not played the losses look the same whether i is good or not, so this is also the probability when i is good
-    from the start of that stretch on; every round of it then costs 1/2 or more, in expectation (1/2)(1/2)(B/2) = B/8.
-    No round has negative regret against the benchmark, "arm 0, then i". So over S/2 intervals
-
-        E[regret] >= (S/2) B/8 = √(TKS)/16.
-
-    With whole numbers for lengths, and for odd S, it is a little less: the game has the exact
-    ``guarantee``. It is a theorem for expectations that are known; here they are means over ``n_simulations`` runs, so
-    that a rare arm or a quiet stretch may be somewhat less rare or quiet than it seemed.
+    The expected regret against the benchmark, the best arm of each round, is at least ``√(TKS)/16`` up to rounding of
+    lengths; ``LowerBoundGame.guarantee`` is the exact number. The theory page has the proof. The proof uses exact
+    expectations. The adversary estimates them by means over ``n_simulations`` runs.
 
     Examples
     --------
@@ -109,11 +99,12 @@ class LowerBoundAdversary(BaseEstimator):
         self.random_state = random_state
 
     def play(self, bandit: BanditAlgorithm) -> LowerBoundGame:
-        """Let a bandit play all rounds, from where it stands; it learns from them.
+        """Let a bandit play all rounds, starting from its current state, and learn from them.
 
         Parameters
         ----------
         bandit : BanditAlgorithm
+            The player; it is changed.
 
         Returns
         -------
@@ -124,7 +115,7 @@ class LowerBoundAdversary(BaseEstimator):
             raise ValueError(f"bandit={bandit!r} must be an instance of a subclass of BanditAlgorithm")
         random = np.random.default_rng(seed_of(self.random_state))
         self._rehearse(bandit)
-        bandit.run(np.empty((0, self.n_arms)))  # that there is something to copy
+        bandit.run(np.empty((0, self.n_arms)))  # starts the bandit, so that it can be copied
         losses = np.zeros((self.n_rounds, self.n_arms))
         losses[:, DECOY] = GOOD
         arms, benchmark = np.empty((2, self.n_rounds), dtype=np.intp)
@@ -132,9 +123,9 @@ class LowerBoundAdversary(BaseEstimator):
         for interval in _intervals(self.n_rounds, self.n_segments // 2):
             length = interval.stop - interval.start
             benchmark[interval] = DECOY
-            surprise = self._surprise(bandit, length, random)
-            if surprise is not None:
-                better, start = surprise
+            change = self._change_of_best_arm(bandit, length, random)
+            if change is not None:
+                better, start = change
                 losses[interval.start + start : interval.stop, better] = BETTER
                 benchmark[interval.start + start : interval.stop] = better
             arms[interval] = bandit.run(losses[interval])[0]
@@ -142,7 +133,7 @@ class LowerBoundAdversary(BaseEstimator):
         return LowerBoundGame(losses, arms, benchmark, guarantee)
 
     def _rehearse(self, bandit: BanditAlgorithm) -> None:
-        """Raise the error of a bandit that cannot play, before it has learned anything."""
+        """Raise the error of a bandit that cannot play, before it learns."""
         double = copy.deepcopy(bandit)
         double.run(np.array([[GOOD, BETTER, *[0.0] * (self.n_arms - 2)]]))
         double._check_horizon(self.n_rounds - 1)
@@ -154,33 +145,35 @@ class LowerBoundAdversary(BaseEstimator):
             if getattr(self, name) < 2:
                 raise ValueError(f"{name}={getattr(self, name)!r} must be at least 2")
         if self.n_rounds * self.n_arms > sys.maxsize // 8:
-            raise ValueError(f"n_rounds={self.n_rounds!r} with n_arms={self.n_arms!r} are more losses than a table has")
+            raise ValueError(f"n_rounds={self.n_rounds!r} times n_arms={self.n_arms!r} exceeds the size of an array")
         if self.n_rounds < self.n_segments // 2:
             raise ValueError(f"n_rounds={self.n_rounds!r} must be at least half of n_segments={self.n_segments!r}")
 
-    def _surprise(self, bandit: BanditAlgorithm, length: int, random: np.random.Generator) -> tuple[int, int] | None:
-        """The arm that becomes the best, and when in the interval; None if the bandit leaves arm 0 often enough."""
-        habits = self._habits(bandit, length, random)
-        if length - habits[:, DECOY].sum() >= _threshold(length, self.n_arms):
+    def _change_of_best_arm(
+        self, bandit: BanditAlgorithm, length: int, random: np.random.Generator
+    ) -> tuple[int, int] | None:
+        """Return the arm that becomes the best and its first round, or None if the bandit leaves arm 0 often enough."""
+        frequencies = self._simulated_frequencies(bandit, length, random)
+        if length - frequencies[:, DECOY].sum() >= _threshold(length, self.n_arms):
             return None
-        plays = habits.sum(axis=0)
+        plays = frequencies.sum(axis=0)
         plays[DECOY] = np.inf
         rarest = int(random.choice(np.flatnonzero(plays == plays.min())))
-        up_to = np.concatenate([[0.0], np.cumsum(habits[:, rarest])])
+        up_to = np.concatenate([[0.0], np.cumsum(frequencies[:, rarest])])
         stretch = _stretch(length, self.n_arms)
         within = up_to[stretch:] - up_to[:-stretch]
-        return rarest, int(np.argmax(within <= within.min() + 1e-12))  # the first of them hurts longest
+        return rarest, int(np.argmax(within <= within.min() + 1e-12))  # the first minimum costs the bandit most
 
-    def _habits(self, bandit: BanditAlgorithm, length: int, random: np.random.Generator) -> Floats:
-        """How often, in the mean, each arm is played in each round of an interval in which only arm 0 is good."""
+    def _simulated_frequencies(self, bandit: BanditAlgorithm, length: int, random: np.random.Generator) -> Floats:
+        """Return how often each arm is played in each round of an interval in which only arm 0 is good."""
         double = copy.deepcopy(bandit)
-        double.random_ = np.random.default_rng(random.integers(2**63))  # not those that the bandit will use itself
+        double.random_ = np.random.default_rng(random.integers(2**63))  # not those of the bandit itself
         losses = np.zeros((length, self.n_arms))
         losses[:, DECOY] = GOOD
-        habits = np.zeros((length, self.n_arms))
+        frequencies = np.zeros((length, self.n_arms))
         for arms in double.run(losses, self.n_simulations):
-            habits[np.arange(length), arms] += 1.0 / self.n_simulations
-        return habits
+            frequencies[np.arange(length), arms] += 1.0 / self.n_simulations
+        return frequencies
 
 
 def _intervals(n_rounds: int, n_intervals: int) -> list[slice]:
@@ -189,17 +182,17 @@ def _intervals(n_rounds: int, n_intervals: int) -> list[slice]:
 
 
 def _threshold(length: int, n_arms: int) -> float:
-    """B: how often arm 0 must be left for that to be regret enough."""
+    """Return B of the proof: how often leaving arm 0 costs enough regret."""
     return float(np.sqrt(length * n_arms / 2.0))
 
 
 def _stretch(length: int, n_arms: int) -> int:
-    """B/2, as a whole number that fits into the interval."""
+    """Return B/2, rounded to an integer from 1 to the length of the interval."""
     return min(max(round(_threshold(length, n_arms) / 2.0), 1), length)
 
 
 def _guarantee(length: int, n_arms: int) -> float:
-    """The lesser of the two cases of the proof, with lengths that are whole numbers."""
+    """Return the smaller regret of the two cases of the proof, for integer lengths."""
     threshold, stretch = _threshold(length, n_arms), _stretch(length, n_arms)
     plays = threshold / (n_arms - 1) / (length // stretch)
     return min(threshold / 2.0, max(1.0 - plays, 0.0) * stretch / 2.0)

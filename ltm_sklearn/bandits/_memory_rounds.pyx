@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
-"""Rounds of LongTermMemoryBandit, compiled. `_long_term_memory_bandit` and `_filter` have the definitions."""
+"""Rounds of LongTermMemoryBandit, compiled. The definitions are in `_long_term_memory_bandit` and `_bayes_filter`."""
 
 from libc.math cimport exp, log, sqrt
 
@@ -21,7 +21,7 @@ cdef struct Levels:
     double good, bad, dispersion
 
 
-cdef struct Constants:
+cdef struct RuleConstants:
     double pulls_a_change, least_pulls, most_pulls, even_pulls, search
     double rate, switching, memory, exploration
     double implicit, confidence, master_rate, master_sharing, master_implicit
@@ -32,7 +32,7 @@ cdef double between(double value, double low, double high) noexcept nogil:
 
 
 cdef void widen(Sums* sums, double loss, const FilterConstants* c) noexcept nogil:
-    """The range after a loss."""
+    """Update the range with a loss."""
     cdef double good, bad, low, high, beyond, lowest = sums.lowest, highest = sums.highest
     if highest - lowest > c.same:
         good = sums.good_loss / sums.good_count
@@ -82,9 +82,9 @@ cdef void share(double* tracked, double* remembered, Py_ssize_t n_arms, double s
         remembered[i] = (1.0 - theta) * remembered[i] + theta * posterior
 
 
-cdef void promise(const double* pulls, const double* sums, double* bounds, Py_ssize_t n_arms, double n_pulls,
-                  double n_untried, const Sums* losses, const Constants* c, double same) noexcept nogil:
-    """Share one among the arms with the best bound, or that have been pulled least."""
+cdef void upper_bounds(const double* pulls, const double* sums, double* bounds, Py_ssize_t n_arms, double n_pulls,
+                  double n_untried, const Sums* losses, const RuleConstants* c, double same) noexcept nogil:
+    """Write the uniform distribution over the arms with the best bound, or with the fewest draws."""
     cdef double width = losses.highest - losses.lowest, best = pulls[0], spread, ties = 0.0
     cdef Py_ssize_t i
     if n_untried > 0.0 or not width > same:
@@ -108,9 +108,9 @@ cdef void promise(const double* pulls, const double* sums, double* bounds, Py_ss
 def memory_rounds(const double[:, ::1] losses, const double[::1] uniforms, Py_ssize_t[::1] played, dict state,
                   const double[::1] switching, const double[::1] prior_belief, const double[::1] prior_trust,
                   dict filter_constants, dict constants):
-    """Play the rows of ``losses``; writes the arms into ``played`` and returns the state after it."""
+    """Play the rows of ``losses``, write the arms into ``played``, and return the state afterwards."""
     cdef FilterConstants fc = filter_constants
-    cdef Constants c = constants
+    cdef RuleConstants c = constants
     cdef Sums sums = {name: state[name] for name in (
         "lowest", "highest", "good_count", "good_loss", "good_squares", "bad_count", "bad_loss")}
     cdef Py_ssize_t n_rounds = losses.shape[0], n_arms = losses.shape[1], n_cells = switching.shape[0]
@@ -119,7 +119,7 @@ def memory_rounds(const double[:, ::1] losses, const double[::1] uniforms, Py_ss
     cdef double[:, ::1] tracked = after["tracked"], remembered = after["remembered"]
     cdef double[::1] belief = after["belief"], weights = after["weights"], memory = after["memory"]
     cdef double[::1] pulls = after["pulls"], pulled = after["sums"], trust = after["trust"]
-    cdef double[::1] filtered = np.empty(n_arms), before = np.empty(n_arms), promising = np.empty(n_arms)
+    cdef double[::1] filtered = np.empty(n_arms), before = np.empty(n_arms), best_bounds = np.empty(n_arms)
     cdef double[::1] chances = np.empty(n_arms), cumulated = np.empty(n_arms), evidence = np.empty(n_cells)
     cdef double rounds = state["rounds"], n_pulls = 0.0, n_untried = 0.0
     cdef double alpha, theta, others, mass, loss, gain, estimate, width, ratio, is_good, mode, expected, grown, logs
@@ -133,7 +133,7 @@ def memory_rounds(const double[:, ::1] losses, const double[::1] uniforms, Py_ss
     with nogil:
         for t in range(n_rounds):
             slow = 1.0 / (rounds + 2.0)
-            # What the three propose, and their mixture.
+            # The distributions of the three rules, and their mixture.
             for i in range(n_arms):
                 filtered[i] = 0.0
                 before[i] = 0.0
@@ -161,12 +161,12 @@ def memory_rounds(const double[:, ::1] losses, const double[::1] uniforms, Py_ss
             recall = others * (1.0 - c.even_pulls) / mass if mass > fc.tiny else 0.0
             even = (search + others * (c.even_pulls if mass > fc.tiny else 1.0)) / n_arms
             mode = 1.0 - others - search
-            promise(&pulls[0], &pulled[0], &promising[0], n_arms, n_pulls, n_untried, &sums, &c, fc.same)
+            upper_bounds(&pulls[0], &pulled[0], &best_bounds[0], n_arms, n_pulls, n_untried, &sums, &c, fc.same)
             of_share = c.exploration / n_arms
             for i in range(n_arms):
-                filtered[i] = mode * filtered[i] + recall * before[i] + even if known else promising[i]
+                filtered[i] = mode * filtered[i] + recall * before[i] + even if known else best_bounds[i]
                 chances[i] = (trust[0] * filtered[i] + trust[1] * ((1.0 - c.exploration) * weights[i] + of_share)
-                              + trust[2] * promising[i])
+                              + trust[2] * best_bounds[i])
             mass = 0.0
             for i in range(n_arms):
                 mass += chances[i]
@@ -174,7 +174,7 @@ def memory_rounds(const double[:, ::1] losses, const double[::1] uniforms, Py_ss
             arm = draw_from(&cumulated[0], n_arms, uniforms[t])
             played[t] = arm
             loss = losses[t, arm]
-            # What is seen.
+            # The observed loss.
             rounds += 1.0
             n_pulls += 1.0
             n_untried -= 1.0 if pulls[arm] == 0.0 else 0.0
@@ -189,7 +189,7 @@ def memory_rounds(const double[:, ::1] losses, const double[::1] uniforms, Py_ss
             # The master.
             trust[0] *= exp(c.master_rate * filtered[arm] * estimate)
             trust[1] *= exp(c.master_rate * ((1.0 - c.exploration) * weights[arm] + of_share) * estimate)
-            trust[2] *= exp(c.master_rate * promising[arm] * estimate)
+            trust[2] *= exp(c.master_rate * best_bounds[arm] * estimate)
             mass = trust[0] + trust[1] + trust[2]
             for k in range(3):
                 trust[k] = (1.0 - c.master_sharing) * (trust[k] / mass) + c.master_sharing * prior_trust[k]

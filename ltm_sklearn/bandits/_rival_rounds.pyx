@@ -1,8 +1,8 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
-"""Many rounds of the rivals, compiled. `_exp3` and `_ucb` have the definitions.
+"""Rounds of Exp3 and UCB bandits, compiled. The NumPy definitions are in `_exp3` and `_ucb`.
 
-Every function plays the rows of ``losses`` with the numbers ``uniforms``, writes the arms into ``played`` and changes the
-arrays that it is handed. Only the weight of the arm that was drawn needs an exponential.
+Each function plays the rows of ``losses`` with the random numbers ``uniforms``, writes the arms into ``played``, and
+updates the given arrays in place. Only the weight of the drawn arm needs an exponential.
 """
 
 from libc.math cimport INFINITY, exp, log, sqrt
@@ -14,7 +14,7 @@ import numpy as np
 
 cdef inline double chances_of(const double* weights, double* chances, double* levels, Py_ssize_t n_arms, double scale,
                               double floor) noexcept nogil:
-    """``scale · w + floor`` for each arm, and the sums up to it."""
+    """Write ``scale · w + floor`` for each arm, and the cumulative sums."""
     cdef double level = 0.0
     cdef Py_ssize_t k
     for k in range(n_arms):
@@ -28,7 +28,7 @@ cdef inline double chances_of(const double* weights, double* chances, double* le
 def exponential_rounds(const double[:, ::1] losses, const double[::1] uniforms, Py_ssize_t[::1] played, double[::1] gains,
                        double rate, double exploration, double implicit, double baseline, double smallest_chance,
                        double low, double high):
-    """Exp3 (``baseline`` 0) and Exp3-IX (``baseline`` 1): gains less the baseline over chance + implicit exploration."""
+    """Play Exp3 (``baseline`` 0) or Exp3-IX (``baseline`` 1): ``(gain - baseline)/(chance + implicit)`` per round."""
     cdef Py_ssize_t n_rounds = losses.shape[0], n_arms = losses.shape[1], t, k, arm
     cdef double[::1] weights = np.empty(n_arms), chances = np.empty(n_arms), levels = np.empty(n_arms)
     cdef double whole = 0.0, reference = 0.0, chance, gain
@@ -36,7 +36,7 @@ def exponential_rounds(const double[:, ::1] losses, const double[::1] uniforms, 
         for t in range(n_rounds):
             if t:
                 whole = total(&weights[0], n_arms)
-            if not 1e-100 < whole < 1e100:  # weights relative to a gain that is far from the largest, or none yet
+            if not 1e-100 < whole < 1e100:  # no weights yet, or relative to a gain far from the largest
                 reference = gains[0]
                 for k in range(n_arms):
                     if gains[k] > reference:
@@ -58,7 +58,7 @@ def exponential_rounds(const double[:, ::1] losses, const double[::1] uniforms, 
 def sharing_rounds(const double[:, ::1] losses, const double[::1] uniforms, Py_ssize_t[::1] played, double[::1] weights,
                    double rate, double exploration, double share, double smallest_chance, double largest_exponent,
                    double smallest_weight, double low, double high):
-    """Exp3.S; ``share`` of all weight is what each arm receives in a round."""
+    """Play Exp3.S; each arm receives ``share`` of the sum of the weights per round."""
     cdef Py_ssize_t n_rounds = losses.shape[0], n_arms = losses.shape[1], t, k, arm
     cdef double[::1] chances = np.empty(n_arms), levels = np.empty(n_arms)
     cdef double whole, chance, exponent
@@ -80,10 +80,10 @@ def sharing_rounds(const double[:, ::1] losses, const double[::1] uniforms, Py_s
             played[t] = arm
 
 
-cdef inline Py_ssize_t pick_largest(const double* counts, const double* sums, double* bounds, double* levels,
+cdef inline Py_ssize_t draw_largest(const double* counts, const double* sums, double* bounds, double* levels,
                                     Py_ssize_t n_arms, double spread, double tiny, double rounding,
                                     double uniform) noexcept nogil:
-    """One of the arms with the largest bound, all of these alike."""
+    """Draw uniformly among the arms with the largest bound."""
     cdef double largest = -INFINITY, level = 0.0, even
     cdef Py_ssize_t k, n_best = 0, last = 0
     for k in range(n_arms):
@@ -110,14 +110,14 @@ cdef inline Py_ssize_t pick_largest(const double* counts, const double* sums, do
 def discounted_rounds(const double[:, ::1] losses, const double[::1] uniforms, Py_ssize_t[::1] played, double[::1] counts,
                       double[::1] sums, double discount, double exploration, double tiny, double rounding, double low,
                       double high):
-    """Discounted UCB."""
+    """Play discounted UCB."""
     cdef Py_ssize_t n_rounds = losses.shape[0], n_arms = losses.shape[1], t, k, arm
     cdef double[::1] bounds = np.empty(n_arms), levels = np.empty(n_arms)
     cdef double whole
     with nogil:
         for t in range(n_rounds):
             whole = total(&counts[0], n_arms)
-            arm = pick_largest(&counts[0], &sums[0], &bounds[0], &levels[0], n_arms,
+            arm = draw_largest(&counts[0], &sums[0], &bounds[0], &levels[0], n_arms,
                                sqrt(4.0 * exploration * log(whole if whole > 1.0 else 1.0)), tiny, rounding, uniforms[t])
             for k in range(n_arms):
                 counts[k] *= discount
@@ -142,7 +142,7 @@ cdef void count_all(const Py_ssize_t* seen, const double* gains, Py_ssize_t n_se
 def window_rounds(const double[:, ::1] losses, const double[::1] uniforms, Py_ssize_t[::1] played,
                   const Py_ssize_t[::1] before, const double[::1] gains_before, Py_ssize_t window, double exploration,
                   double rounding, double low, double high):
-    """Sliding-window UCB; returns what the window holds at the end."""
+    """Play sliding-window UCB and return the arms and gains in the window at the end."""
     cdef Py_ssize_t n_rounds = losses.shape[0], n_arms = losses.shape[1], t, arm, first = 0, last = before.shape[0]
     cdef Py_ssize_t until_recount = window
     cdef double[::1] bounds = np.empty(n_arms), levels = np.empty(n_arms), counts = np.zeros(n_arms)
@@ -155,7 +155,7 @@ def window_rounds(const double[:, ::1] losses, const double[::1] uniforms, Py_ss
         if last:
             count_all(&seen[0], &gains[0], last, &counts[0], &sums[0], n_arms)
         for t in range(n_rounds):
-            arm = pick_largest(&counts[0], &sums[0], &bounds[0], &levels[0], n_arms,
+            arm = draw_largest(&counts[0], &sums[0], &bounds[0], &levels[0], n_arms,
                                sqrt(exploration * log(last - first if last > first else 1)), 0.0, rounding, uniforms[t])
             seen[last] = arm
             gains[last] = (high - losses[t, arm]) / (high - low)
@@ -168,7 +168,7 @@ def window_rounds(const double[:, ::1] losses, const double[::1] uniforms, Py_ss
                     sums[seen[first]] -= gains[first]
                 first += 1
             until_recount -= 1
-            if until_recount == 0:  # so that the rounding of what came and went does not add up
+            if until_recount == 0:  # so that rounding errors of additions and subtractions do not accumulate
                 count_all(&seen[first], &gains[first], last - first, &counts[0], &sums[0], n_arms)
                 until_recount = window
             played[t] = arm

@@ -1,7 +1,8 @@
-"""Bandits for sparse losses: Algorithm 3 of the paper, with long-term memory, and the hybrid alone, without."""
+"""Bandits for sparse losses: Algorithm 3 of the paper, which has long-term memory, and its master alone."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,117 +10,108 @@ import numpy as np
 from .._optional import compiled
 from .._param_checks import check_count, check_horizon, check_number, check_option
 from .._typing import Floats, State
-from ._base import BanditAlgorithm, importance_weighted
-from ._hybrid import hybrid_weights
+from ._base import BanditAlgorithm, importance_weighted, kernel_applies
+from ._hybrid_regularizer import hybrid_weights
 from ._validation import Arms
 
 kernel = compiled("_sparse_rounds", __package__)
 
-#: Without a horizon the constants are those of this one.
+#: Horizon that is assumed if none is given.
 ASSUMED_HORIZON = 2**20
 
-#: Products of larger ones with any barrier would leave the range of floats.
+#: Limits that keep the products of rates and barriers in the range of floats.
 LARGEST_HYBRID_RATE, LARGEST_BARRIER = 1e6, 1e100
 
-#: What the input line of Algorithm 3 demands of its rate.
+#: Limit of the rate in the input line of Algorithm 3.
 LARGEST_RATE = 1 / 500
 
 
-class Constants(NamedTuple):
-    """What Algorithm 3 is run with; without memory it has floor 1, no bias and no exploration."""
+class HybridConstants(NamedTuple):
+    """Constants of Algorithm 3; without memory the floor is 1, and bias and exploration are 0."""
 
-    rate: Any  #: η; one number, or one for each round asked about
+    rate: Any  #: η; one number, or one for each round
     barrier: float  #: γ
     floor: float  #: δ
-    bias: float  #: η again: the master's losses are ``-z r - η z ℓ̂²``
-    exploration: float  #: and again: this part of the draws is uniform
+    bias: float  #: η in the master's losses ``-z r - η z ℓ̂²``
+    exploration: float  #: η as the share of the draws that is uniform
 
 
 class HybridBandit(BanditAlgorithm):
-    """A master that follows the regularised leader over arms whose confidences are learned.
+    """Base class of the sparse bandits: a master that follows the regularised leader, and confidences of the arms."""
 
-    A subclass says in ``_constants(n_arms, rounds)`` what a round is learned with that comes after so many.
-    """
-
-    def _constants(self, n_arms: int, rounds: Any) -> Constants:
-        raise NotImplementedError
+    @abstractmethod
+    def _constants(self, n_arms: int, rounds: Any) -> HybridConstants:
+        """Return the constants of the round that follows so many rounds, a number or an array."""
 
     def _initial_state(self, n_arms: int) -> State:
         return {
-            "losses": np.zeros(n_arms),  # the master's, Σ c; an arm that sleeps has c = 0
+            "losses": np.zeros(n_arms),  # of the master, Σ c; a sleeping arm has c = 0
             "weights": np.full(n_arms, 1.0 / n_arms),
             "confidence": np.ones(n_arms),
             "multiplier": 0.0,
         }
 
     def _distribution(self, state: State) -> Floats:
-        played = _confident(state)
-        exploration = self._constants(len(played), state["rounds"]).exploration
-        return (1.0 - exploration) * played + exploration / len(played)
+        p = _confident_weights(state)
+        exploration = self._constants(len(p), state["rounds"]).exploration
+        return (1.0 - exploration) * p + exploration / len(p)
 
     def _next_state(self, state: State, arms: Arms, losses: Floats, chances: Floats) -> State:
-        z, p = state["confidence"], _confident(state)
+        z, p = state["confidence"], _confident_weights(state)
         constants = self._constants(len(p), state["rounds"])
         estimates = importance_weighted(len(p), arms, losses, chances)
         regret = p @ estimates - estimates
-        master = -z * regret - constants.bias * z * estimates**2
+        master_losses = -z * regret - constants.bias * z * estimates**2
         after = {
             **state,
-            "losses": state["losses"] + master,
+            "losses": state["losses"] + master_losses,
             "confidence": next_confidence(z, regret, constants.rate, constants.floor),
         }
-        return _led(after, constants)
+        return with_leader_weights(after, constants)
 
     def _with_newcomer(self, state: State) -> State:
-        return self._led_again(super()._with_newcomer(state))
+        return self._after_pool_change(super()._with_newcomer(state))
 
     def _without(self, state: State, arm: int) -> State:
-        return self._led_again(super()._without(state, arm))
+        return self._after_pool_change(super()._without(state, arm))
 
-    def _led_again(self, state: State) -> State:
-        """With the weights of another pool, at the constants of the last round."""
-        return _led(state, self._constants(len(state["losses"]), max(state["rounds"] - 1, 0)))
+    def _after_pool_change(self, state: State) -> State:
+        """Return the state with the weights of its new arms, by the constants of the last round."""
+        return with_leader_weights(state, self._constants(len(state["losses"]), max(state["rounds"] - 1, 0)))
 
     def _play_rounds(self, state: State, losses: Floats, uniforms: Floats) -> tuple[Arms, State]:
-        if kernel is None or not self._own_rule():
+        if kernel is None or not kernel_applies(self):
             return super()._play_rounds(state, losses, uniforms)
         n_rounds, n_arms = losses.shape
         constants = self._constants(n_arms, state["rounds"] + np.arange(n_rounds))
         after = {name: value.copy() if isinstance(value, np.ndarray) else value for name, value in state.items()}
         played = np.empty(n_rounds, dtype=np.intp)
-        after["multiplier"] = kernel.play(
-            losses,
-            uniforms,
-            played,
-            after["losses"],
-            after["weights"],
-            after["confidence"],
-            after["multiplier"],
-            np.array(np.broadcast_to(constants.rate, n_rounds), dtype=np.float64),
-            *constants[1:],
-        )
+        arrays = after["losses"], after["weights"], after["confidence"]
+        rates = np.array(np.broadcast_to(constants.rate, n_rounds), dtype=np.float64)
+        limits = constants.barrier, constants.floor, constants.bias, constants.exploration
+        after["multiplier"] = kernel.play(losses, uniforms, played, *arrays, after["multiplier"], rates, *limits)
         after["rounds"] = state["rounds"] + n_rounds
         return played, after
 
 
 def next_confidence(confidence: Floats, regret: Floats, rate: float, floor: float) -> Floats:
-    """Mirror descent on ``-r z`` with the one-sided log barrier ``(1/η) ln(1/z)`` over [δ, 1].
+    """Return the confidences after a step of mirror descent on ``-r z`` with the barrier ``(1/η) ln(1/z)`` over [δ, 1].
 
-    Without the ends the next is ``1/(1/z - η r)``; where the bracket is below 1, and be it negative, it is 1.
+    The step is ``1/(1/z - η r)``, clipped to [δ, 1]; it is 1 if the denominator is negative.
     """
     with np.errstate(over="ignore"):
         inverse = 1.0 / confidence - rate * regret
     return np.maximum(1.0 / np.maximum(inverse, 1.0), floor)
 
 
-def _confident(state: State) -> Floats:
-    """``p ∝ z w``."""
+def _confident_weights(state: State) -> Floats:
+    """Return ``p ∝ z w``."""
     shares = state["confidence"] * state["weights"]
     return np.asarray(shares / shares.sum())
 
 
-def _led(state: State, constants: Constants) -> State:
-    """The state with the weights that its losses call for."""
+def with_leader_weights(state: State, constants: HybridConstants) -> State:
+    """Return the state with the weights of the regularised leader on its losses."""
     weights, multiplier = hybrid_weights(state["losses"], constants.rate, constants.barrier, state["multiplier"])
     return {**state, "weights": weights, "multiplier": multiplier}
 
@@ -127,45 +119,44 @@ def _led(state: State, constants: Constants) -> State:
 class SparseLongTermMemory(HybridBandit):
     """Algorithm 3 of the paper, "A Sparse MAB Algorithm with Long-term Memory".
 
-    For losses of which in each round only a few are not 0, and arms that are good again and again. A master with
-    weights ``w``, held back by entropy and a log barrier, decides between arms; each arm has a confidence ``z`` of its
-    own that says whether it is good *now*; drawn is from ``p ∝ z w``, and a little evenly.
+    It is made for losses of which only a few per round are not 0, and for good arms that return. A master with weights
+    w follows the leader, regularised by entropy and a log barrier. Each arm has a confidence z, which is high while the
+    arm is good. Arms are drawn from ``p ∝ z w``, and with a small probability uniformly.
 
     Parameters
     ----------
     horizon : int, optional
-        Number of rounds T; more raise a ValueError. None: the constants are those of a million (2^20) rounds, and
-        there is no end.
+        Number of rounds T. Further rounds raise a ValueError. None: no limit; the constants are those of 2^20
+        (a million) rounds.
     n_segments : int, optional
-        In at most how many segments S one arm at a time is good. None: the cube root of T.
+        Largest number S of segments in each of which one arm is good. None: the cube root of T.
     n_distinct : int, default=2
-        At most how many arms n are ever good.
+        Largest number n of arms that are good in some segment.
     sparsity : int, default=1
-        How many losses ρ of a round at most are not 0.
+        Largest number ρ of losses of a round that are not 0.
     constants : {"paper", "free"}, default="paper"
-        "paper": those of the theorem, with ``η <= 1/500`` as its proof needs. They are made for few arms and horizons
-        of a million; elsewhere hardly anything is learned.
-        "free": those given as ``rate``, ``barrier`` and ``floor``, and for each that is None the theorem's with other
-        limits: ``η <= 1/10`` and ``γ = 10``. No theorem, but it learns.
+        "paper": those of the theorem, with ``η <= 1/500`` as in its proof. They suit few arms and horizons of a
+        million; otherwise the algorithm learns very slowly.
+        "free": ``rate``, ``barrier`` and ``floor``; those that are None follow the theorem, but with ``η <= 1/10`` and
+        ``γ = 10``. The theorem does not hold for them, but the algorithm learns.
     rate : float, optional
-        η in (0, 1], with constants "free": of the master, the confidences, the bias term and the even draws alike.
+        η in (0, 1], for constants "free": rate of the master and of the confidences, bias, and share of uniform draws.
     barrier : float, optional
-        γ >= 0, with constants "free": how much the log barrier counts.
+        γ >= 0, for constants "free": weight of the log barrier.
     floor : float, optional
-        δ in (0, 1], with constants "free": the least confidence. 1: no memory.
+        δ in (0, 1], for constants "free": least confidence. 1: no memory.
     random_state : int, RandomState instance or None, default=None
-        Of the draws.
+        Seed of the draws.
 
     Notes
     -----
     The theorem's constants are ``η = max{S^(1/3) ρ^(-2/3) (nT)^(-1/3), sqrt(ln K/(Tρ))}``, ``δ = sqrt(S/(Tηn))`` and
-    ``γ = 200 K²``, with S, n and ρ lowered to what is possible (n <= S, say). Where δ would exceed 1 it is 1: so many
-    switches are beyond the theorem. The mean regret against S segments over n distinct arms is then of order
-    ``(ρS)^(1/3) (nT)^(2/3) + n sqrt(Tρ ln K) + n K³ ln T``; the theory page has it with all constants.
+    ``γ = 200 K²``. S, n and ρ are lowered to possible values, such as n <= S. If δ exceeds 1, it is set to 1; the
+    theorem does not cover so many switches. The mean regret against S segments over n distinct arms is of order
+    ``(ρS)^(1/3) (nT)^(2/3) + n sqrt(Tρ ln K) + n K³ ln T``. The theory page gives all constants.
 
-    Losses of a draw of several arms count as one round of estimates ``ℓ(i)/chance(i)``. An arm that is added starts as
-    if it had slept so far, with confidence 1 and the master's loss 0; K in the constants is the number of arms there
-    are.
+    A draw of several arms is one round with estimates ``ℓ(i)/chance(i)``. A new arm starts as if it had slept so far,
+    with confidence 1 and master loss 0. K in the constants is the current number of arms.
 
     References
     ----------
@@ -173,7 +164,7 @@ class SparseLongTermMemory(HybridBandit):
 
     Examples
     --------
-    Two of ten arms are good in turns.
+    Two of ten arms are good alternately.
 
     >>> import numpy as np
     >>> from ltm_sklearn.bandits import SparseHybrid, SparseLongTermMemory
@@ -219,12 +210,12 @@ class SparseLongTermMemory(HybridBandit):
         if self.constants == "paper":
             for name in ("rate", "barrier", "floor"):
                 if getattr(self, name) is not None:
-                    raise ValueError(f"{name}={getattr(self, name)!r} needs constants='free': the paper sets its own")
+                    raise ValueError(f"{name}={getattr(self, name)!r} needs constants='free': 'paper' computes its own")
         check_number("rate", self.rate, 0.0, 1.0, low_open=True)
         check_number("barrier", self.barrier, 0.0, LARGEST_BARRIER)
         check_number("floor", self.floor, 0.0, 1.0, low_open=True)
 
-    def _constants(self, n_arms: int, rounds: Any) -> Constants:
+    def _constants(self, n_arms: int, rounds: Any) -> HybridConstants:
         paper = self.constants == "paper"
         T = self.horizon or ASSUMED_HORIZON
         S = min(self.n_segments or round(T ** (1 / 3)), T)
@@ -237,34 +228,34 @@ class SparseLongTermMemory(HybridBandit):
             barrier = 200.0 * n_arms**2 if paper else 10.0
         if floor is None:
             floor = min(1.0, np.sqrt(S / (T * rate * n)))
-        return Constants(float(rate), float(barrier), float(floor), bias=float(rate), exploration=float(rate))
+        return HybridConstants(float(rate), float(barrier), float(floor), bias=float(rate), exploration=float(rate))
 
 
 class SparseHybrid(HybridBandit):
-    """Follow the regularised leader with entropy and log barrier on importance-weighted losses; no memory.
+    """Regularised leader with entropy and log barrier on importance-weighted losses, without memory.
 
-    The algorithm of Bubeck, Cohen and Li for losses of which only a few of a round are not 0, which is what is left of
-    :class:`SparseLongTermMemory` when nothing has to return.
+    This is the algorithm of Bubeck, Cohen and Li for losses of which only a few per round are not 0. It is the master
+    of :class:`SparseLongTermMemory` alone.
 
     Parameters
     ----------
     horizon : int, optional
-        Number of rounds T; more raise a ValueError. None: the rate falls over time.
+        Number of rounds T. Further rounds raise a ValueError. None: the rate decreases over time.
     sparsity : int, default=1
-        How many losses ρ of a round at most are not 0.
+        Largest number ρ of losses of a round that are not 0.
     rate : float, optional
         η > 0. None: ``sqrt(ln K/(ρT))``, without a horizon ``sqrt(ln K/(ρt))`` in round t.
     barrier : float, default=25.0
-        γ >= 0: how much the log barrier counts. From 25 on it keeps weights from moving by more than a tenth a round,
-        which the bound needs.
+        γ >= 0: weight of the log barrier. From 25 on, no weight changes by more than a tenth per round, as the bound
+        requires.
     random_state : int, RandomState instance or None, default=None
-        Of the draws.
+        Seed of the draws.
 
     Notes
     -----
     With a barrier γ >= 25 and a horizon, the mean regret against any arm is at most
-    ``1.605 sqrt(Tρ ln K) + γ (K - 1) ln T + 2``; without a horizon, with 2.21 for 1.605. An arm that is added starts as
-    if it had slept so far, at zero regret; K in the rate is the number of arms there are.
+    ``1.605 sqrt(Tρ ln K) + γ (K - 1) ln T + 2``. Without a horizon the factor is 2.21. A new arm starts as if it had
+    slept so far, with regret 0. K in the rate is the current number of arms.
 
     References
     ----------
@@ -306,9 +297,9 @@ class SparseHybrid(HybridBandit):
             raise ValueError("barrier=None must be a number in [0, inf)")
         check_number("barrier", self.barrier, 0.0, LARGEST_BARRIER)
 
-    def _constants(self, n_arms: int, rounds: Any) -> Constants:
+    def _constants(self, n_arms: int, rounds: Any) -> HybridConstants:
         rate: Any = self.rate
-        if rate is None:  # of the round to come, for which this one's losses move the weights
+        if rate is None:  # rate of the next round, whose weights this round's losses determine
             n_rounds = self.horizon or rounds + 2
             rate = np.sqrt(np.log(max(n_arms, 2)) / (min(self.sparsity, n_arms) * n_rounds))
-        return Constants(rate, float(self.barrier), floor=1.0, bias=0.0, exploration=0.0)
+        return HybridConstants(rate, float(self.barrier), floor=1.0, bias=0.0, exploration=0.0)

@@ -1,8 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
-"""Rounds of the sparse bandits, compiled. `_sparse` and `_hybrid` have the definitions.
+"""Rounds of the sparse bandits, compiled. The NumPy definitions are in `_sparse` and `_hybrid_regularizer`.
 
-Besides the multiplier, each arm's u = γη/w is kept from step to step: the inner equation u + ln u = y is then solved
-with one logarithm most times.
+Besides the multiplier, u = γη/w of each arm is kept between steps, so that u + ln u = y usually needs a single logarithm.
 """
 
 from libc.math cimport exp, fabs, log
@@ -19,8 +18,8 @@ cdef int MOST_STEPS = 200
 cdef int MOST_INNER_STEPS = 50
 
 
-cdef inline double first_guess(double y) noexcept nogil:
-    """Of the u with u + ln u = y, to about a quarter of 1 + u."""
+cdef inline double start_value(double y) noexcept nogil:
+    """Return a start value of u in u + ln u = y, with an error of about a quarter of 1 + u."""
     if y > 1.0:
         return y - log(y)
     if y < -1.0:
@@ -29,27 +28,27 @@ cdef inline double first_guess(double y) noexcept nogil:
 
 
 cdef inline double solved(double y, double u) noexcept nogil:
-    """The u with u + ln u = y, from a fallback: steps of order four, after Fritsch, Shafer and Crowley."""
+    """Solve u + ln u = y from a start value, by steps of order four (Fritsch, Shafer and Crowley)."""
     cdef double missing, stretch
     cdef int step
     if y > 1e8:  # where squares below might overflow, and this is exact to the last digit
         return y - log(y - log(y))
     missing = y - u - log(u) if u > 0.0 else 1e300
     if not fabs(missing) <= 0.25 * (1.0 + u):
-        u = first_guess(y)
+        u = start_value(y)
         missing = y - u - log(u)
     for step in range(MOST_INNER_STEPS):
         stretch = 2.0 * (1.0 + u) * (1.0 + u + 2.0 / 3.0 * missing)
         u *= 1.0 + missing / (1.0 + u) * (stretch - missing) / (stretch - 2.0 * missing)
-        if fabs(missing) <= 2e-4 * (1.0 + u):  # its fourth power is what is still missing
+        if fabs(missing) <= 2e-4 * (1.0 + u):  # the error after this step is of its fourth power
             break
         missing = y - u - log(u)
     return u
 
 
-cdef double lead(const double* losses, double* weights, double* inner, double* beyond, Py_ssize_t n_arms,
+cdef double leader_weights(const double* losses, double* weights, double* inner, double* beyond, Py_ssize_t n_arms,
                  double rate, double barrier, double multiplier) noexcept nogil:
-    """The weights that these losses call for; returns the multiplier."""
+    """Write the weights of the regularised leader on these losses, and return the multiplier."""
     cdef double strength = rate * barrier, log_strength = log(strength) if strength > 0.0 else 0.0
     cdef double low = -(1.0 + 1e-9) * (log(<double>n_arms) + strength * n_arms), high = -strength
     cdef double least = losses[0], total = 1.0, slope, excess, following, w, y
@@ -96,10 +95,10 @@ cdef double lead(const double* losses, double* weights, double* inner, double* b
 def play(const double[:, ::1] losses, const double[::1] uniforms, Py_ssize_t[::1] played, double[::1] cumulative,
          double[::1] weights, double[::1] confidence, double multiplier, const double[::1] rates, double barrier,
          double floor, double bias, double exploration):
-    """Play all rounds; what is of arms is changed in place, and the last multiplier returned."""
+    """Play all rounds, update the arrays in place, and return the last multiplier."""
     cdef Py_ssize_t n_rounds = losses.shape[0], n_arms = losses.shape[1], t, i, arm
     cdef double[::1] p = np.empty(n_arms), levels = np.empty(n_arms), inner = np.zeros(n_arms), beyond = np.empty(n_arms)
-    cdef double total, level, estimate, mixture, regret, inverse, led_with = -1.0
+    cdef double total, level, estimate, mixture, regret, inverse, last_rate = -1.0
     with nogil:
         for t in range(n_rounds):
             total = 0.0
@@ -116,8 +115,8 @@ def play(const double[:, ::1] losses, const double[::1] uniforms, Py_ssize_t[::1
 
             estimate = (1.0 - exploration) * p[arm] + exploration / n_arms
             estimate = losses[t, arm] / (estimate if estimate > LEAST_CHANCE else LEAST_CHANCE)
-            if estimate == 0.0 and rates[t] == led_with:
-                continue  # nothing moves
+            if estimate == 0.0 and rates[t] == last_rate:
+                continue  # nothing changes
             mixture = p[arm] * estimate
             for i in range(n_arms):
                 regret = mixture - (estimate if i == arm else 0.0)
@@ -129,6 +128,7 @@ def play(const double[:, ::1] losses, const double[::1] uniforms, Py_ssize_t[::1
                     confidence[i] = 1.0 / inverse if inverse > 1.0 else 1.0
                     if confidence[i] < floor:
                         confidence[i] = floor
-            multiplier = lead(&cumulative[0], &weights[0], &inner[0], &beyond[0], n_arms, rates[t], barrier, multiplier)
-            led_with = rates[t]
+            multiplier = leader_weights(&cumulative[0], &weights[0], &inner[0], &beyond[0], n_arms, rates[t], barrier,
+                                        multiplier)
+            last_rate = rates[t]
     return multiplier

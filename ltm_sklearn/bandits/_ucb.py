@@ -1,4 +1,4 @@
-"""Upper confidence bounds for arms that change: over a sliding window, and with discounts."""
+"""Upper confidence bounds for changing arms: with a sliding window, and with discounts."""
 
 from __future__ import annotations
 
@@ -14,25 +14,32 @@ from .._typing import Floats, State
 from ._scaled import LARGEST_RATE, ScaledBandit, check_segments
 from ._validation import Arms
 
-#: Upper bounds that differ by less are tied.
+#: Upper bounds that differ by no more are ties.
 ROUNDING_OF_BOUND = 1e-9
 
-#: Where an arm that was seen has been dropped since.
+#: Index in the window of an arm that has been dropped.
 GONE = -1
 
-#: More losses than this are never seen.
+#: Limit of the window.
 LARGEST_WINDOW = 2**53
 
 
-class _UpperConfidence(ScaledBandit):
-    """Play the arm with the largest mean gain plus width; arms of which nothing is known come first; ties are even."""
+class UpperConfidenceBandit(ScaledBandit):
+    """Base class of UCB bandits: draw uniformly among the arms with the largest upper confidence bound."""
 
     exploration: float
     n_segments: int | None
 
     @abstractmethod
+    def _statistics(self, state: State) -> tuple[Floats, Floats, float]:
+        """Return the counts N of the arms, the sums of their gains, and the factor of ``1/√N`` in the width."""
+
     def _upper_bounds(self, state: State) -> Floats:
-        """One for each arm; infinite if nothing is known of it."""
+        """Return the upper confidence bound of each arm; infinite for arms without losses."""
+        counts, sums, spread = self._statistics(state)
+        known = counts > TINY
+        safe = np.where(known, counts, 1.0)
+        return np.where(known, sums / safe + spread / np.sqrt(safe), np.inf)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -49,29 +56,29 @@ class _UpperConfidence(ScaledBandit):
         return _even_among_largest(np.where(awake, self._upper_bounds(state), -np.inf))
 
 
-class SlidingWindowUCB(_UpperConfidence):
-    """Sliding-window UCB (Garivier and Moulines 2008): means and widths over the last few losses seen.
+class SlidingWindowUCB(UpperConfidenceBandit):
+    """Sliding-window UCB (Garivier and Moulines 2008): means and confidence widths of the most recent losses.
 
     Parameters
     ----------
     window : int, optional
-        Number τ of losses that count, the last ones. None: ``2 √(T ln T / Υ)``, Υ being the number of changes.
+        Number τ of recent losses that are used. None: ``2 √(T ln T / Υ)``, where Υ is the number of changes.
     exploration : float, default=0.5
-        ξ in the width ``√(ξ ln(min(t, τ)) / N)`` of an arm of which N losses count; the regret bound is for ξ > 1/2.
+        ξ in the width ``√(ξ ln(min(t, τ)) / N)`` of an arm with N losses in the window. The bound is for ξ > 1/2.
     n_segments : int, optional
-        Number Υ + 1 of segments to expect, for a window that is None. None: 2.
+        Expected number Υ + 1 of segments, for a window that is None. None: 2.
     horizon : int, optional
-        Number T of rounds, for a window that is None; more raise a ValueError. None: the smallest power of two above
-        the number of rounds so far; the window grows with it.
+        Number T of rounds, for a window that is None. Further rounds raise a ValueError. None: the smallest power of
+        two above the number of rounds so far; the window grows with it.
     loss_range : tuple of two floats, default=(-1, 1)
-        The lowest and the highest loss that can come; gains are ``(high - loss)/(high - low)``.
+        The lowest and the highest possible loss; gains are ``(high - loss)/(high - low)``.
     random_state : int, RandomState or None
-        For ties.
+        Seed of the draws among ties.
 
     Notes
     -----
-    An arm of which no loss is in the window is played first. A round in which several arms are seen puts each into the
-    window. ``draw`` and ``update`` take time in proportion to the window, ``run`` does not.
+    An arm without losses in the window is played first. A round in which several arms are queried adds each of their
+    losses to the window. ``draw`` and ``update`` take time in proportion to the window; ``run`` does not.
 
     Examples
     --------
@@ -119,18 +126,21 @@ class SlidingWindowUCB(_UpperConfidence):
     def _check_state(self) -> None:
         seen, gains = self.state_["seen"], self.state_["gains"]
         if seen.shape != gains.shape or not ((seen >= GONE) & (seen < self.n_arms_)).all():
-            raise ValueError("state_['seen'] is not of arms that there are: it is damaged")
+            raise ValueError("state_['seen'] contains arms that do not exist: it is damaged")
 
-    def _upper_bounds(self, state: State) -> Floats:
+    def _statistics(self, state: State) -> tuple[Floats, Floats, float]:
         left = state["seen"] != GONE
         seen, gains = state["seen"][left], state["gains"][left]
         counts = np.bincount(seen, minlength=state["n_arms"]).astype(np.float64)
         sums = np.bincount(seen, gains, minlength=state["n_arms"]).astype(np.float64)
         spread = self.exploration * np.log(max(len(state["seen"]), 1))
-        return _upper_bounds(counts, sums, np.sqrt(spread))
+        return counts, sums, np.sqrt(spread)
 
     def _next_state(self, state: State, arms: Arms, losses: Floats, chances: Floats) -> State:
-        window, order = self._current_window(state), np.argsort(arms)  # of those seen together the first leave first
+        window, order = (
+            self._current_window(state),
+            np.argsort(arms),
+        )  # arms of one round leave in order
         return {
             **state,
             "seen": np.append(state["seen"], arms[order])[-window:],
@@ -149,31 +159,31 @@ class SlidingWindowUCB(_UpperConfidence):
         window = self._current_window(state)
         seen, gains = kernel.window_rounds(
             losses, uniforms, played, state["seen"], state["gains"], window, self.exploration,
-            ROUNDING_OF_BOUND, *self._known_range(),
+            ROUNDING_OF_BOUND, *self.known_loss_range(),
         )  # fmt: skip
         return {**state, "seen": seen, "gains": gains}
 
 
-class DiscountedUCB(_UpperConfidence):
-    """Discounted UCB (Garivier and Moulines 2008): means and widths in which a loss counts less the older it is.
+class DiscountedUCB(UpperConfidenceBandit):
+    """Discounted UCB (Garivier and Moulines 2008): means and confidence widths of discounted losses.
 
     Parameters
     ----------
     discount : float, optional
-        What a loss counts after one round, in (0, 1]; with 1, and ξ = 1/2, this is UCB1. None: ``1 - √(Υ/T)/4``, with
-        Υ changes.
+        Factor in (0, 1] by which the weight of a loss falls per round. With 1, and ξ = 1/2, this is UCB1. None:
+        ``1 - √(Υ/T)/4``, where Υ is the number of changes.
     exploration : float, default=0.5
-        ξ in the width ``2 √(ξ ln(n) / N)`` of an arm whose losses count N, all together n; the regret bound is for
-        ξ > 1/2.
+        ξ in the width ``2 √(ξ ln(n) / N)`` of an arm, where N is the sum of the weights of its losses and n that of
+        all arms. The regret bound is for ξ > 1/2.
     n_segments : int, optional
-        Number Υ + 1 of segments to expect, for a discount that is None. None: 2.
+        Expected number Υ + 1 of segments, for a discount that is None. None: 2.
     horizon : int, optional
-        Number T of rounds, for a discount that is None; more raise a ValueError. None: the smallest power of two above
-        the number of rounds so far.
+        Number T of rounds, for a discount that is None. Further rounds raise a ValueError. None: the smallest power of
+        two above the number of rounds so far.
     loss_range : tuple of two floats, default=(-1, 1)
-        The lowest and the highest loss that can come; gains are ``(high - loss)/(high - low)``.
+        The lowest and the highest possible loss; gains are ``(high - loss)/(high - low)``.
     random_state : int, RandomState or None
-        For ties.
+        Seed of the draws among ties.
 
     Examples
     --------
@@ -215,9 +225,9 @@ class DiscountedUCB(_UpperConfidence):
     def _initial_state(self, n_arms: int) -> State:
         return {"counts": np.zeros(n_arms), "sums": np.zeros(n_arms)}
 
-    def _upper_bounds(self, state: State) -> Floats:
+    def _statistics(self, state: State) -> tuple[Floats, Floats, float]:
         spread = 4.0 * self.exploration * np.log(max(state["counts"].sum(), 1.0))
-        return _upper_bounds(state["counts"], state["sums"], np.sqrt(spread))
+        return state["counts"], state["sums"], np.sqrt(spread)
 
     def _next_state(self, state: State, arms: Arms, losses: Floats, chances: Floats) -> State:
         discount = self._current_discount(state)
@@ -230,16 +240,9 @@ class DiscountedUCB(_UpperConfidence):
         counts, sums = state["counts"].copy(), state["sums"].copy()
         kernel.discounted_rounds(
             losses, uniforms, played, counts, sums, self._current_discount(state), self.exploration,
-            TINY, ROUNDING_OF_BOUND, *self._known_range(),
+            TINY, ROUNDING_OF_BOUND, *self.known_loss_range(),
         )  # fmt: skip
         return {**state, "counts": counts, "sums": sums}
-
-
-def _upper_bounds(counts: Floats, sums: Floats, spread: float) -> Floats:
-    """``sum/N + spread/√N``; infinite where N is nothing."""
-    known = counts > TINY
-    safe = np.where(known, counts, 1.0)
-    return np.where(known, sums / safe + spread / np.sqrt(safe), np.inf)
 
 
 def _even_among_largest(bounds: Floats) -> Floats:

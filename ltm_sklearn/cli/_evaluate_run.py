@@ -1,4 +1,4 @@
-"""The default pool with and without memory, its experts alone, and baselines, side by side over a file."""
+"""Prequential run over a file: the default pool with and without memory, each of its models alone, and baselines."""
 
 from __future__ import annotations
 
@@ -29,38 +29,38 @@ from ..recording import RunRecord
 from ._stream_file import StreamFile
 
 WITH, WITHOUT = "with memory", "without memory"
-RECORDS = 1000  #: of what the ensemble did
-WINDOW = 50  #: rows after a change, and of a point of the curve
-#: Rows of a file up to which so many rows are a batch: a round costs about the same, however many rows it has.
+RECORDS = 1000  #: records in the history of the pool with memory
+WINDOW = 50  #: rows that count as "after a change", and rows of a point of the curve
+#: Default batch sizes by the largest number of rows they are for. The cost of a round hardly depends on its batch size.
 BATCHES = {5_000: 10, 10_000: 20, 50_000: 50, 200_000: 100}
 LARGEST_BATCH = 200
 
 
-class Run(NamedTuple):
-    """What came out."""
+class EvaluationRun(NamedTuple):
+    """The results of a run."""
 
     file: StreamFile
     result: PrequentialResult
     run_record: RunRecord  #: of the pool with memory
-    remembered: list[ExpertSummary]  #: its experts at the end
-    experts: list[str]  #: names of the experts alone
+    final_experts: list[ExpertSummary]  #: experts of the pool with memory at the end
+    standalone: list[str]  #: names of the models that ran alone
     baselines: list[str]
-    differences: dict[str, Difference]  #: how much better the pool with memory is than each other model
-    failures: dict[str, int]  #: what experts could not do, and how often
-    batch: int
+    differences: dict[str, Difference]  #: gain of the pool with memory over each other model
+    failures: dict[str, int]  #: number of times by failure of an expert
+    batch: int  #: batch size
 
     @property
     def best_expert(self) -> str:
-        """The best of the experts alone."""
-        return self._best(self.experts)
+        """The best of the models that ran alone."""
+        return self._best(self.standalone)
 
     @property
     def best_baseline(self) -> str:
-        """The better baseline."""
+        """The better of the baselines."""
         return self._best(self.baselines)
 
     def score(self, name: str) -> float:
-        """Accuracy or mean absolute error."""
+        """Return the accuracy, or the mean absolute error, of a model."""
         return self.result.scores[name][self.result.measure]
 
     def _best(self, names: list[str]) -> str:
@@ -69,28 +69,30 @@ class Run(NamedTuple):
 
 
 def batch_for(n_rows: int) -> int:
-    """Rows that are predicted together, and then learned together, unless somebody says otherwise."""
+    """Return the default batch size for a file of so many rows."""
     return next((batch for most, batch in BATCHES.items() if n_rows <= most), LARGEST_BATCH)
 
 
-def run_evaluation(file: StreamFile, batch: int, delay: int, seed: int, checkpoint: Checkpoint | None = None) -> Run:
-    """Test, then train, all of them."""
+def run_evaluation(
+    file: StreamFile, batch: int, delay: int, seed: int, checkpoint: Checkpoint | None = None
+) -> EvaluationRun:
+    """Test, then train, all models batch by batch."""
     ensemble: Any = LongTermMemoryClassifier if file.is_class else LongTermMemoryRegressor
-    room = max(delay + batch, 10_000)
-    remembering = ensemble(random_state=seed, record=RECORDS, max_pending=room)
-    forgetting = ensemble(memory=None, random_state=seed, max_pending=room)
+    max_pending = max(delay + batch, 10_000)
+    with_memory = ensemble(random_state=seed, record=RECORDS, max_pending=max_pending)
+    without_memory = ensemble(memory=None, random_state=seed, max_pending=max_pending)
     pool = classifiers(seed) if file.is_class else regressors(seed)
-    alone = {f"{name} alone": Alone(model, file.is_class) for name, model in pool}
+    standalone = {f"{name} alone": StandaloneExpert(model, file.is_class) for name, model in pool}
     baselines: dict[str, Any] = {"last target": LastTarget()}
     baselines |= {"most frequent class": MostFrequent()} if file.is_class else {"running mean": RunningMean()}
     stream = (file.X, file.y) if file.concept is None else (file.X, file.y, file.concept)
-    # of the whole run, also of what came before a checkpoint
+    # a resumed run counts on from the failures before the checkpoint
     failures: dict[str, int] = {} if checkpoint is None else checkpoint.extra
     if checkpoint is not None:
-        checkpoint.identity = _contents(file)
-    with _failures_counted(failures):
+        checkpoint.identity = _checksums(file)
+    with _count_failures(failures):
         result = prequential(
-            {WITH: remembering, WITHOUT: forgetting, **alone, **baselines},
+            {WITH: with_memory, WITHOUT: without_memory, **standalone, **baselines},
             stream,
             batch_size=batch,
             delay=delay,
@@ -98,28 +100,27 @@ def run_evaluation(file: StreamFile, batch: int, delay: int, seed: int, checkpoi
             progress=True,
             checkpoint=checkpoint,
         )
-    for name, model in alone.items():
-        failures |= {f"{name}: {what}": count for what, count in model.failures.items()}
+    for name, model in standalone.items():
+        failures |= {f"{name}: {failure}": count for failure, count in model.failures.items()}
     others = [name for name in result.scores if name != WITH]
     differences = {name: result.difference(WITH, name) for name in others}
-    remembered = list(remembering.experts_)
-    return Run(
-        file,
-        result,
-        result.run_records[WITH],
-        remembered,
-        list(alone),
-        list(baselines),
-        differences,
-        dict(failures),
-        batch,
+    return EvaluationRun(
+        file=file,
+        result=result,
+        run_record=result.run_records[WITH],
+        final_experts=list(with_memory.experts_),
+        standalone=list(standalone),
+        baselines=list(baselines),
+        differences=differences,
+        failures=dict(failures),
+        batch=batch,
     )
 
 
-def _contents(file: StreamFile) -> dict[str, str]:
-    """By which a file is known for the one of a checkpoint; its targets are compared row by row."""
-    seen = zlib.crc32(np.ascontiguousarray(file.X).tobytes(), zlib.crc32(repr(file.names).encode()))
-    sums = {"the checksum of the file's features": seen}
+def _checksums(file: StreamFile) -> dict[str, str]:
+    """Return checksums by which a checkpoint recognizes the file; targets are compared row by row elsewhere."""
+    features = zlib.crc32(np.ascontiguousarray(file.X).tobytes(), zlib.crc32(repr(file.names).encode()))
+    sums = {"the checksum of the file's features": features}
     for option, column in (("--concept", file.concept), ("--time", file.times)):
         if column is not None:
             sums[f"the checksum of the {option} column"] = checksum(column, 0)
@@ -127,8 +128,8 @@ def _contents(file: StreamFile) -> dict[str, str]:
 
 
 @contextmanager
-def _failures_counted(failures: dict[str, int]) -> Iterator[None]:
-    """Warnings of experts are counted, those of checkpoints shown, and those of libraries about numbers are not."""
+def _count_failures(failures: dict[str, int]) -> Iterator[None]:
+    """Count the warnings about experts, print those about checkpoints, and hide all others."""
 
     def count(message: Any, category: Any, *rest: Any, **named: Any) -> None:
         if issubclass(category, CheckpointWarning):
@@ -144,8 +145,8 @@ def _failures_counted(failures: dict[str, int]) -> Iterator[None]:
         yield
 
 
-class Alone:
-    """An expert by itself; where it fails, it has no answer, as within an ensemble."""
+class StandaloneExpert:
+    """A model of the pool that runs alone; where it fails, it predicts nothing, as within the ensemble."""
 
     def __init__(self, model: Any, is_class: bool) -> None:
         self.model, self._is_class = model, is_class
@@ -154,7 +155,7 @@ class Alone:
         self._learned = False
 
     def partial_fit(self, X: Floats, y: NDArray[Any], classes: NDArray[Any] | None = None) -> Self:
-        """Take in rows."""
+        """Train the model on rows."""
         if self._is_class and classes is not None:
             self.classes_ = classes
         first = {} if self._learned or not self._is_class else {"classes": self.classes_}
@@ -166,23 +167,23 @@ class Alone:
         return self
 
     def predict(self, X: Floats) -> NDArray[Any]:
-        """What it says; None where it has no answer."""
+        """Predict rows; None where the model fails."""
         if self._is_class:
-            chances = self.predict_proba(X)
+            probabilities = self.predict_proba(X)
             assert self.classes_ is not None
-            silent = np.isnan(chances).any(axis=1)
-            said = self.classes_.astype(object)[np.where(silent, 0, np.nan_to_num(chances).argmax(axis=1))]
-            said[silent] = None
-            return said
+            failed = np.isnan(probabilities).any(axis=1)
+            labels = self.classes_.astype(object)[np.where(failed, 0, np.nan_to_num(probabilities).argmax(axis=1))]
+            labels[failed] = None
+            return labels
         try:
             return np.asarray(self.model.predict(X), dtype=object)
         except (ValueError, ArithmeticError, AttributeError) as error:
             self.failures[f"could not predict: {_first_line(error)}"] += 1
             return np.full(len(X), None, dtype=object)
 
-    @available_if(lambda alone: alone._is_class)
+    @available_if(lambda expert: expert._is_class)
     def predict_proba(self, X: Floats) -> Floats:
-        """Of classes; NaN where it has no answer."""
+        """Predict the probabilities of the classes; NaN where the model fails."""
         assert self.classes_ is not None
         try:
             return np.asarray(self.model.predict_proba(X), dtype=np.float64)
@@ -198,25 +199,25 @@ def _first_line(error: Exception) -> str:
 # Tables -----------------------------------------------------------------------------------------------------------
 
 
-def scores_frame(run: Run) -> Any:
-    """The scores, with how much better the pool with memory is than each other, and the interval."""
+def scores_frame(run: EvaluationRun) -> Any:
+    """Return the scores as a frame, with the gain of the pool with memory over each other model and its interval."""
     frame = run.result.frame()
     for at, column in enumerate(("gain", "gain_low", "gain_high")):
         frame[column] = [np.nan, *(difference[at] for difference in run.differences.values())]
     return frame
 
 
-def memory_rows(run: Run) -> list[tuple[str, str, int, float, float, float]]:
-    """Of each expert at the end: name, kind, row it is of, mean weight, mean loss, share of the time it led."""
-    led = leads(run.run_record)
+def expert_rows(run: EvaluationRun) -> list[tuple[str, str, int, float, float, float]]:
+    """Return name, kind, first row, mean weight, mean loss and share of leading of each expert at the end."""
+    led = leader_shares(run.run_record)
     rows = [
         (each.name, each.kind, each.born, each.long_term_weight, each.loss, led.get(each.name, 0.0))
-        for each in run.remembered
+        for each in run.final_experts
     ]
     return sorted(rows, key=lambda row: -row[3])
 
 
-def leads(run_record: RunRecord) -> dict[str, float]:
-    """The share of the rows in which each expert had the largest weight."""
+def leader_shares(run_record: RunRecord) -> dict[str, float]:
+    """Return the share of the rows in which each expert had the largest weight."""
     led = np.bincount(run_record.weights.argmax(axis=1), weights=run_record.counts, minlength=len(run_record.names))
     return dict(zip(run_record.names, (led / run_record.counts.sum()).tolist(), strict=True))

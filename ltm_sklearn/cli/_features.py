@@ -1,8 +1,7 @@
-"""Columns of a file as numbers that models can learn from, without a look ahead.
+"""Numeric features from the columns of a file, computed without looking ahead.
 
-What a row is made of depends on that row and those before it alone. Of the whole file only this is used: which columns
-hold numbers, dates or text, which never change, count the rows or hardly ever have the same text twice, and which have
-missing values.
+A feature of a row depends on that row and on earlier rows only. Of the whole file only this is used: which columns hold
+numbers, dates or text, which are constant, count the rows or hardly ever repeat a text, and which have missing values.
 """
 
 from __future__ import annotations
@@ -16,73 +15,78 @@ from .._optional import import_extra
 from .._typing import Floats
 from ..forecasting import CALENDAR
 
-MOST_VALUES = 20  #: of a column of text that have a column of their own: the first that come
-MOST_WHOLE = 20  #: different whole numbers that may still be names of classes
-LARGEST = 1e30  #: numbers beyond it are mistakes, and forests could not take them
+MOST_CATEGORIES = 20  #: values of a text column that have a feature of their own: the first that occur
+MOST_CLASSES_OF_NUMBERS = 20  #: distinct whole numbers that are still taken for classes
+LARGEST_NUMBER = 1e30  #: larger numbers are taken for mistakes; forests cannot handle them
 
 
-class Column(NamedTuple):
-    """What became of a column."""
+class ColumnEncoding(NamedTuple):
+    """The features that were made of a column."""
 
     name: str
-    kind: str  #: "numbers", "text", "dates", "flags"; "left out"
-    what: str  #: in words
+    kind: str  #: "numbers", "text", "dates", "flags" or "left out"
+    description: str  #: how the column was used, for the report
     features: dict[str, Floats]  #: by name
 
 
-class Features(NamedTuple):
-    """All of them."""
+class EncodedTable(NamedTuple):
+    """The features of all columns."""
 
     X: Floats
     names: list[str]
-    columns: list[Column]
+    columns: list[ColumnEncoding]
 
 
-def features_of(frame: Any, as_text: list[str]) -> Features:
-    """Raises a ValueError that names the column and the row if a number is none, or if nothing is left."""
-    columns = [_column(str(name), frame[name], name in as_text) for name in frame.columns]
-    # a column of the file may be called as one that is made here, hence no dictionary
+def encode_columns(frame: Any, categories: list[str]) -> EncodedTable:
+    """Encode the columns of a pandas frame as numeric features.
+
+    ``categories`` are columns of numbers that are encoded as text. Raises a ValueError that names column and row if a
+    column of numbers holds something else, or if no feature is left.
+    """
+    columns = [_encode(str(name), frame[name], name in categories) for name in frame.columns]
+    # not a dictionary: a column of the file may have the name of a feature that is made here
     names = [name for column in columns for name in column.features]
     if not names:
-        why = "; ".join(f"{column.name!r}: {column.what}" for column in columns[:3])
-        raise ValueError(f"no column is left to learn from ({why or 'the target is the only one'})")
-    return Features(np.column_stack([each for column in columns for each in column.features.values()]), names, columns)
+        reasons = "; ".join(f"{column.name!r}: {column.description}" for column in columns[:3])
+        raise ValueError(f"no column is left to learn from ({reasons or 'the target is the only one'})")
+    X = np.column_stack([values for column in columns for values in column.features.values()])
+    return EncodedTable(X, names, columns)
 
 
-def _column(name: str, values: Any, is_text: bool) -> Column:
+def _encode(name: str, values: Any, is_category: bool) -> ColumnEncoding:
     missing = values.isna().to_numpy()
     if missing.all():
-        return Column(name, "left out", "empty", {})
+        return ColumnEncoding(name, "left out", "empty", {})
     if values[~missing].nunique() == 1 and not missing.any():
-        return Column(name, "left out", f"the same everywhere: {_shown(values.iloc[0])}", {})
-    if not is_text:
+        return ColumnEncoding(name, "left out", f"constant: {_shortened(values.iloc[0])}", {})
+    if not is_category:
         if values.dtype.kind == "M" or getattr(values.dtype, "tz", None) is not None:
-            return _dates(name, values, missing)
+            return _encode_dates(name, values, missing)
         numbers, kind = _as_numbers(values, missing)
         if numbers is not None:
-            return _numbers(name, numbers, missing, kind)
+            return _encode_numbers(name, numbers, missing, kind)
         dates = _as_dates(values)
         if dates is not None:
-            return _dates(name, dates, missing)
-        check_no_numbers(values, name)
-    return _text(name, values, missing)
+            return _encode_dates(name, dates, missing)
+        check_not_mostly_numbers(values, name)
+    return _encode_text(name, values, missing)
 
 
-def check_no_numbers(values: Any, name: str) -> None:
-    """Raise a ValueError if a column of text is one of numbers in which a few are mistaken."""
+def check_not_mostly_numbers(values: Any, name: str) -> None:
+    """Raise a ValueError if a column of text looks like a column of numbers with a few mistakes."""
     pandas = import_extra("pandas", "CSV files")
     known = values.notna().to_numpy()
     numbers = pandas.to_numeric(values, errors="coerce")
     text = known & numbers.isna().to_numpy()
-    if text.sum() < 0.1 * known.sum() and numbers.nunique() > MOST_WHOLE:
+    if text.sum() < 0.1 * known.sum() and numbers.nunique() > MOST_CLASSES_OF_NUMBERS:
         row = int(text.argmax())
         raise ValueError(
-            f"column {name!r} holds numbers, but row {row} has {values.iloc[row]!r}: mend it, or leave it empty"
+            f"column {name!r} holds numbers, but row {row} has {values.iloc[row]!r}: correct the cell, or empty it"
         )
 
 
 def _as_numbers(values: Any, missing: NDArray[np.bool_]) -> tuple[Floats | None, str]:
-    """Numbers, or flags as 0 and 1; None for text."""
+    """Return a column as numbers, with flags as 0 and 1, and its kind; None for text."""
     pandas = import_extra("pandas", "CSV files")
     if all(isinstance(value, bool | np.bool_) for value in values[~missing]):
         return np.where(missing, np.nan, values.astype(object).where(~missing, False).astype(float)), "flags"
@@ -93,7 +97,7 @@ def _as_numbers(values: Any, missing: NDArray[np.bool_]) -> tuple[Floats | None,
 
 
 def _as_dates(values: Any) -> Any:
-    """Dates as ISO 8601 has them; None if some value is none."""
+    """Return a column of ISO 8601 dates as dates; None if a value is not such a date."""
     pandas = import_extra("pandas", "CSV files")
     try:
         return pandas.to_datetime(values, format="ISO8601")
@@ -101,52 +105,62 @@ def _as_dates(values: Any) -> Any:
         return None
 
 
-def _numbers(name: str, numbers: Floats, missing: NDArray[np.bool_], kind: str) -> Column:
+def check_not_too_large(numbers: Floats, column: str) -> None:
+    """Raise a ValueError if a column has a number that is too large; ``column`` names it in the message."""
     with np.errstate(invalid="ignore"):
-        far = np.abs(numbers) > LARGEST
-    if far.any():
-        row = int(far.argmax())
-        raise ValueError(f"column {name!r} has {numbers[row]:g} in row {row}, which is no sensible number: --drop it?")
+        too_large = np.abs(numbers) > LARGEST_NUMBER
+    if too_large.any():
+        row = int(too_large.argmax())
+        raise ValueError(
+            f"column {column} has {numbers[row]:g} in row {row}; numbers must lie within ±{LARGEST_NUMBER:g}. "
+            "Correct the cell, or empty it"
+        )
+
+
+def _encode_numbers(name: str, numbers: Floats, missing: NDArray[np.bool_], kind: str) -> ColumnEncoding:
+    check_not_too_large(numbers, repr(name))
     if kind == "numbers" and len(numbers) > 2 and not missing.any() and (np.diff(numbers) == 1.0).all():
-        return Column(name, "left out", "it counts the rows", {})
-    words = "as they are" if kind == "numbers" else "as 0 and 1"
-    features = {name: _filled(numbers, missing)}
+        return ColumnEncoding(name, "left out", "counts the rows", {})
+    description = "unchanged" if kind == "numbers" else "as 0 and 1"
+    features = {name: _forward_filled(numbers, missing)}
     if missing.any():
         features[f"{name} is missing"] = missing.astype(np.float64)
-        words += f"; missing in {int(missing.sum()):,} rows: the last known one, and a column that says so"
-    return Column(name, kind, words, features)
+        description += f"; missing in {int(missing.sum()):,} rows: filled with the last known value, and flagged"
+    return ColumnEncoding(name, kind, description, features)
 
 
-def _filled(numbers: Floats, missing: NDArray[np.bool_]) -> Floats:
-    """The last known value in place of a missing one; 0 before the first."""
+def _forward_filled(numbers: Floats, missing: NDArray[np.bool_]) -> Floats:
+    """Replace missing values by the last known one; by 0 before the first."""
     last = np.maximum.accumulate(np.where(missing, -1, np.arange(len(numbers))))
     return np.where(last >= 0, numbers[last], 0.0)
 
 
-def _dates(name: str, dates: Any, missing: NDArray[np.bool_]) -> Column:
+def _encode_dates(name: str, dates: Any, missing: NDArray[np.bool_]) -> ColumnEncoding:
     parts = {part: getattr(dates.dt, part).to_numpy(dtype=np.float64, na_value=np.nan) for part in CALENDAR}
-    known = {part: values for part, values in parts.items() if len(np.unique(values[~missing])) > 1}
-    if not known:
-        return Column(name, "left out", "dates whose hour, weekday and month never change", {})
-    features = {f"{part} of {name}": _filled(values, missing) for part, values in known.items()}
-    return Column(name, "dates", f"their {', '.join(known)}", features)
+    varying = {part: values for part, values in parts.items() if len(np.unique(values[~missing])) > 1}
+    if not varying:
+        return ColumnEncoding(name, "left out", "dates with one hour, weekday and month", {})
+    features = {f"{part} of {name}": _forward_filled(values, missing) for part, values in varying.items()}
+    return ColumnEncoding(name, "dates", ", ".join(varying), features)
 
 
-def _text(name: str, values: Any, missing: NDArray[np.bool_]) -> Column:
-    """A column for each of the first values that come, and one for all others."""
+def _encode_text(name: str, values: Any, missing: NDArray[np.bool_]) -> ColumnEncoding:
+    """One-hot encode the first values that occur; all others share one feature."""
     pandas = import_extra("pandas", "CSV files")
     codes, labels = pandas.factorize(values.astype(object).where(~missing, "(missing)").astype(str))
     n_rows, n_labels = len(codes), len(labels)
-    if n_labels > MOST_VALUES and n_labels > n_rows / 2:
-        return Column(name, "left out", f"text with {n_labels:,} different values in {n_rows:,} rows", {})
-    shown = labels[:MOST_VALUES].tolist()
+    if n_labels > MOST_CATEGORIES and n_labels > n_rows / 2:
+        return ColumnEncoding(name, "left out", f"text with {n_labels:,} different values in {n_rows:,} rows", {})
+    shown = labels[:MOST_CATEGORIES].tolist()
     features = {f"{name} = {label}": (codes == at).astype(np.float64) for at, label in enumerate(shown)}
-    words = f"{n_labels} values, a column of 0 and 1 each"
-    if n_labels > MOST_VALUES:
-        features[f"{name}: another"] = (codes >= MOST_VALUES).astype(np.float64)
-        words = f"{n_labels:,} values: a column each for the first {MOST_VALUES} that come, one for all others"
-    return Column(name, "text", words, features)
+    description = f"{n_labels} values, one-hot encoded"
+    if n_labels > MOST_CATEGORIES:
+        features[f"{name}: another"] = (codes >= MOST_CATEGORIES).astype(np.float64)
+        description = (
+            f"{n_labels:,} values: one-hot encoded, with one feature for all after the first {MOST_CATEGORIES}"
+        )
+    return ColumnEncoding(name, "text", description, features)
 
 
-def _shown(value: Any) -> str:
+def _shortened(value: Any) -> str:
     return str(value) if len(str(value)) <= 40 else f"{str(value)[:39]}…"

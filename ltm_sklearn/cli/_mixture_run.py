@@ -1,4 +1,4 @@
-"""A mixture run over a file of forecasts, and what it issued row by row."""
+"""A mixture that runs over a file of forecasts, with its weights and forecasts row by row."""
 
 from __future__ import annotations
 
@@ -18,45 +18,47 @@ from ..persistence import Checkpoint, describe_parameters
 from ..recording import RunRecord
 from ._forecast_file import ForecastFile
 
-STEPS = 50  #: of the progress that is shown
-NUMBERS = "%.10g"  #: how they are written
+N_STEPS = 50  #: steps of the progress bar
 
 
-class Run(NamedTuple):
-    """What came out; arrays have a row for each row of the file."""
+class MixtureRun(NamedTuple):
+    """The results of a run; arrays have a row for each row of the file."""
 
     file: ForecastFile
     mixture: ExpertMixture
     weights: Floats  #: (n_rows, n_experts), as issued
-    forecasts: Floats  #: (n_rows,): the mixture's, as issued
+    forecasts: Floats  #: (n_rows,): of the mixture, as issued
     means: Floats  #: (n_rows,): the plain mean of the experts
     summary: MixtureSummary
-    drawn: Any  #: the series that is drawn; None if there is just one
+    drawn_series: Any  #: the series in the pictures; None if there is only one
     run_record: RunRecord  #: of that series
 
 
 def run_mixture(
     file: ForecastFile,
     mixture: ExpertMixture,
-    show: Callable[[int], None],
-    drawn: str | None,
+    show_progress: Callable[[int], None],
+    drawn_series: str | None,
     checkpoint: Checkpoint | None = None,
-) -> Run:
-    """Learn the rows whose targets are known, step by step, and forecast the others; ``drawn`` is a series, or None."""
+) -> MixtureRun:
+    """Learn the rows whose targets are known, step by step, and forecast the others.
+
+    ``drawn_series`` is the series in the pictures; None: the one with the most rows.
+    """
     X, y = file.X[file.known], file.target[file.known]
-    mixture.set_params(record=len(y))  # all of them: what was issued is read from the records
+    mixture.set_params(record=len(y))  # every row: issued weights and forecasts are read from the history
     blocks = X[mixture.block].to_numpy() if isinstance(mixture.block, str) else None
     series = None if file.series is None else file.series[file.known]
     start, is_saved = 0, True
     if checkpoint is not None:
-        mixture, start = checkpoint.resume(mixture, describe_parameters(mixture, "mixture") | _contents(file))
+        mixture, start = checkpoint.resume(mixture, describe_parameters(mixture, "mixture") | _checksums(file))
         if start:
             print(f"mixture: resumed at row {start}", file=sys.stderr)
-    for stop in _stops(len(y), blocks, series):
+    for stop in _step_ends(len(y), blocks, series):
         if stop <= start:
             continue
         mixture.partial_fit(X.iloc[start:stop], y[start:stop])
-        show(stop)
+        show_progress(stop)
         if checkpoint is not None:
             is_saved = checkpoint.step(mixture, stop - start)
         start = stop
@@ -64,34 +66,35 @@ def run_mixture(
         checkpoint.save(mixture)
     weights = np.empty((len(file.target), len(file.experts)))
     forecasts = np.empty(len(file.target))
-    rows_of = _rows_of(file)
-    run_records = {label: mixture.run_record(label) for label in rows_of}
-    for label, rows in rows_of.items():
+    rows_by_series = _rows_by_series(file)
+    run_records = {label: mixture.run_record(label) for label in rows_by_series}
+    for label, rows in rows_by_series.items():
         run_record = run_records[label]
         assert run_record.predictions is not None
         weights[rows], forecasts[rows] = run_record.weights, run_record.predictions
     if not file.known.all():
         future = file.X[~file.known]
         weights[~file.known], forecasts[~file.known] = mixture.weigh(future), mixture.predict(future)
-    said = file.X[file.experts].to_numpy(dtype=np.float64)
-    means = plain_mean(said[:, :, np.newaxis], None)[:, 0]
-    if drawn is None:
-        drawn = max(rows_of, key=lambda label: len(rows_of[label]))
-    return Run(file, mixture, weights, forecasts, means, mixture.summary(), drawn, run_records[drawn])
+    experts = file.X[file.experts].to_numpy(dtype=np.float64)
+    means = plain_mean(experts[:, :, np.newaxis], None)[:, 0]
+    if drawn_series is None:
+        drawn_series = max(rows_by_series, key=lambda label: len(rows_by_series[label]))
+    run_record = run_records[drawn_series]
+    return MixtureRun(file, mixture, weights, forecasts, means, mixture.summary(), drawn_series, run_record)
 
 
-def _contents(file: ForecastFile) -> dict[str, str]:
-    """By which a file is known for the one of a checkpoint."""
+def _checksums(file: ForecastFile) -> dict[str, str]:
+    """Return the checksums by which a checkpoint recognizes the file."""
     numbers = np.column_stack([file.target, file.X[file.experts].to_numpy(dtype=np.float64)])
-    seen = zlib.crc32(numbers.tobytes(), zlib.crc32(repr(list(file.X.columns)).encode()))
+    value = zlib.crc32(numbers.tobytes(), zlib.crc32(repr(list(file.X.columns)).encode()))
     for name in file.X.columns:
-        if name not in file.experts:  # which tell time, series, group and block
-            seen = checksum(file.X[name].to_numpy(), seen)
-    return {"the file's rows": str(len(numbers)), "the file's checksum": f"{seen:08x}"}
+        if name not in file.experts:  # the columns of time, series, group and block
+            value = checksum(file.X[name].to_numpy(), value)
+    return {"the file's rows": str(len(numbers)), "the file's checksum": f"{value:08x}"}
 
 
-def _rows_of(file: ForecastFile) -> dict[Any, NDArray[np.intp]]:
-    """Of each series, the rows with known targets."""
+def _rows_by_series(file: ForecastFile) -> dict[Any, NDArray[np.intp]]:
+    """Return the rows with known targets of each series."""
     rows = np.flatnonzero(file.known)
     if file.series is None:
         return {None: rows}
@@ -102,21 +105,21 @@ def _rows_of(file: ForecastFile) -> dict[Any, NDArray[np.intp]]:
     return dict(zip(labels.tolist(), np.split(rows[order], cuts), strict=True))
 
 
-def _stops(n_rows: int, blocks: NDArray[Any] | None, series: NDArray[Any] | None) -> list[int]:
-    """Where steps end: never within a block that a column tells, which must be learned at once."""
+def _step_ends(n_rows: int, blocks: NDArray[Any] | None, series: NDArray[Any] | None) -> list[int]:
+    """Return the rows at which steps end: never inside a block of a block column, which must be learned in one call."""
     may_stop = np.ones(n_rows + 1, dtype=np.bool_)
     if blocks is not None:
         inside = np.zeros(n_rows + 1, dtype=np.int64)
-        latest: dict[Any, tuple[Any, int]] = {}  # of each series: its block, and the last row of it
+        latest: dict[Any, tuple[Any, int]] = {}  # current block of each series, and its last row
         labels = [None] * n_rows if series is None else series.tolist()
         for row, (label, block) in enumerate(zip(labels, blocks.tolist(), strict=True)):
-            before = latest.get(label)
-            if before is not None and before[0] == block:
-                inside[before[1] + 1] += 1
+            previous = latest.get(label)
+            if previous is not None and previous[0] == block:
+                inside[previous[1] + 1] += 1
                 inside[row + 1] -= 1
             latest[label] = (block, row)
         may_stop = np.cumsum(inside) == 0
-    step = -(-n_rows // STEPS)
+    step = -(-n_rows // N_STEPS)
     stops = [0]
     for stop in np.flatnonzero(may_stop).tolist():
         if stop - stops[-1] >= step or stop == n_rows:
@@ -127,20 +130,20 @@ def _stops(n_rows: int, blocks: NDArray[Any] | None, series: NDArray[Any] | None
 # Tables -----------------------------------------------------------------------------------------------------------
 
 
-def weights_frame(run: Run) -> Any:
-    """The weights, row by row."""
+def weights_frame(run: MixtureRun) -> Any:
+    """Return the weights row by row."""
     return _with_rows(run, run.weights, list(run.file.experts))
 
 
-def forecasts_frame(run: Run, target: str) -> Any:
-    """Target, mixture and plain mean, row by row."""
+def forecasts_frame(run: MixtureRun, target: str) -> Any:
+    """Return target, mixture and plain mean row by row."""
     columns = np.column_stack([run.file.target, run.forecasts, run.means])
-    ours = ["mixture", "plain_mean"]
-    return _with_rows(run, columns, [f"{target} (target)" if target in ours else target, *ours])
+    names = ["mixture", "plain_mean"]
+    return _with_rows(run, columns, [f"{target} (target)" if target in names else target, *names])
 
 
-def _with_rows(run: Run, values: Floats, names: list[str]) -> Any:
-    """Numbers beside the series and the time, or the row, of each."""
+def _with_rows(run: MixtureRun, values: Floats, names: list[str]) -> Any:
+    """Return a frame of the series, the time or row number, and the values of each row."""
     pandas = import_extra("pandas", "CSV files")
     file = run.file
     parts = [] if file.series is None else [pandas.Series(file.series, name=run.mixture.series)]
@@ -149,18 +152,18 @@ def _with_rows(run: Run, values: Floats, names: list[str]) -> Any:
     return pandas.concat(parts, axis=1)
 
 
-def series_frame(run: Run) -> Any:
-    """What was lost in each series, those with the most rows first."""
+def series_frame(run: MixtureRun) -> Any:
+    """Return the losses of each series, those with the most rows first."""
     pandas = import_extra("pandas", "CSV files")
     mixture, names = run.mixture, [str(name) for name in run.mixture.experts_]
     rows = []
     for label, code in mixture._known.series.items():
-        lost, heard, mixtures = mixture._tally("summary", code)
-        if not heard[-1] > 0.0:  # no block is complete
+        sums, counts, mixture_sums = mixture._tally("summary", code)
+        if not counts[-1] > 0.0:  # no block is complete
             continue
-        loss = np.divide(lost, heard, out=np.full(len(lost), np.inf), where=heard > 0.0)
+        loss = np.divide(sums, counts, out=np.full(len(sums), np.inf), where=counts > 0.0)
         best = int(loss[:-2].argmin())
-        gain = 1.0 - np.divide(mixtures, lost, out=np.ones(len(lost)), where=lost > 0.0)
+        gain = 1.0 - np.divide(mixture_sums, sums, out=np.ones(len(sums)), where=sums > 0.0)
         n_rows = int(mixture._panel.n_rows[code])
         rows.append((label, n_rows, loss[-2], loss[-1], gain[-1], names[best], loss[best], gain[best]))
     losses = ["mixture", "plain_mean", "gain_on_mean", "best_expert", "best_expert_loss", "gain_on_best"]

@@ -1,4 +1,4 @@
-"""``ltm-sklearn watch``: how a run stands, from its log, again and again."""
+"""``ltm-sklearn watch``: show the status of a run from its log, again and again."""
 
 from __future__ import annotations
 
@@ -15,19 +15,22 @@ from typing import Any
 
 import numpy as np
 
-from ..recording import RunLog, number, read_log
-from ._common import failed, say
+from .._optional import import_extra
+from .._typing import Floats
+from ..display import SIZE, LiveDisplay, ago, best_expert, leaders_of
+from ..recording import RunLog, RunRecord, number, read_log
+from ._report import fail, print_safely
 
-MOST_EXPERTS = 12  #: that have a line
-BAR = 24  #: letters of a weight of one
+MOST_EXPERTS = 12  #: experts with a line of their own
+BAR_WIDTH = 24  #: letters of the bar of a weight of one
 
 DESCRIPTION = """\
-Shows how a run stands that another process is doing: what it loses lately, beside the plain mean
-of its experts and the best of them, who leads, and how fast it goes. The run is an estimator of
-ltm_sklearn that was given the file as record=.
+Show the status of a run in another process: its recent loss beside the plain mean of its experts
+and the best of them, which expert leads, and how fast it runs. The run is an estimator of
+ltm_sklearn that has the file as record=.
 
-In a terminal it is a table that is kept up to date, otherwise a line each time that rows have come.
-Ctrl-C ends it; the run does not notice.
+A terminal shows a table that is kept up to date; other outputs get a line whenever rows have come.
+Ctrl-C ends the view, not the run.
 """
 EPILOG = """\
 examples:
@@ -36,159 +39,156 @@ examples:
   ltm-sklearn watch run.jsonl --once
   ltm-sklearn watch run.jsonl --every 5 --out status.html
 
-exit codes: 0 done, or ended by Ctrl-C; 1 at the first look the log cannot be read, or the file not be
-written (later that is said, and tried again); 2 wrong usage
+exit codes: 0 done, or ended by Ctrl-C; 1 the log cannot be read, or the file not be written, at the
+start (later such errors are shown, and the view goes on); 2 wrong usage
 """
 
 
 def add_to(commands: Any) -> None:
-    """Make the command known."""
+    """Add the parser of this command."""
     parser = commands.add_parser(
         "watch",
-        help="watch a run from its log: in the terminal, or as a page that is kept up to date",
+        help="show the status of a run from its log: in the terminal, or as a page that reloads itself",
         description=DESCRIPTION,
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("file", metavar="FILE", type=Path, help="the log: what the estimator has as record=")
-    parser.add_argument("--once", action="store_true", help="tell how the run stands, and end")
+    parser.add_argument("file", metavar="FILE", type=Path, help="the log: the record= of the estimator")
+    parser.add_argument("--once", action="store_true", help="show the status once, and exit")
     parser.add_argument(
-        "--every", metavar="SECONDS", type=float, default=2.0, help="between two looks (default: %(default)g)"
+        "--every", metavar="SECONDS", type=float, default=2.0, help="time between two updates (default: %(default)g)"
     )
     parser.add_argument(
         "--out",
         metavar="FILE",
         type=Path,
-        help="write the live view here at each look: .html, a page that loads itself anew, or .png and the like",
+        help="write the view to this file at each update: .html for a page that reloads itself, or a picture as .png",
     )
     parser.set_defaults(run=run)
 
 
 def run(options: Any) -> int:
-    """Returns the exit code."""
+    """Run the command; return its exit code."""
     if not 0.1 <= options.every <= 86400.0:
-        return failed("watch", f"--every {options.every:g}: it takes 0.1 to 86400 seconds", 2)
+        return fail("watch", f"--every {options.every:g}: it must lie between 0.1 and 86400 seconds", 2)
     if options.out is not None and options.out.resolve() == options.file.resolve():
-        return failed("watch", f"--out {options.out} is the log itself", 2)
+        return fail("watch", f"--out {options.out} is the log itself", 2)
     try:
-        look = _looker(options)
-        log = look()
+        read = _reader(options)
+        log = read()
     except (OSError, ValueError, ImportError) as error:
-        return failed("watch", str(error), 1)
+        return fail("watch", str(error), 1)
     if options.once:
-        say("\n".join(table(log, time.time())))
+        print_safely("\n".join(status_lines(log, time.time())))
         return 0
     with suppress(KeyboardInterrupt):
-        _watch(options.every, look, log)
+        _watch(options.every, read, log)
     return 0
 
 
-def _watch(every: float, look: Callable[[], RunLog], log: RunLog) -> None:
-    """Until it is interrupted."""
+def _watch(every: float, read: Callable[[], RunLog], log: RunLog) -> None:
+    """Show the status until Ctrl-C."""
     with _screen() as show:
-        trouble = ""
+        error = ""
         while True:
-            show(log, trouble)
+            show(log, error)
             time.sleep(every)
             try:
-                log, trouble = look(), ""
-            except (OSError, ValueError) as error:  # it may be there again next time
-                trouble = str(error)
+                log, error = read(), ""
+            except (OSError, ValueError) as failure:  # the next update may succeed
+                error = str(failure)
 
 
-def _looker(options: Any) -> Callable[[], RunLog]:
-    """What reads the log and, if that is wanted, writes the page or picture of what it read."""
+def _reader(options: Any) -> Callable[[], RunLog]:
+    """Return the function that reads the log and writes the file of ``--out``, if there is one."""
     if options.out is None:
         return lambda: read_log(options.file)
-    if find_spec("matplotlib") is None:
-        raise ImportError("pictures need matplotlib: pip install 'ltm_sklearn[plot]'")
-    from matplotlib.figure import Figure
-
-    from ..display import SIZE, LiveDisplay
-
+    make_figure = import_extra("matplotlib.figure", "pictures", "plot").Figure
     if not options.out.absolute().parent.is_dir():
-        raise FileNotFoundError(f"there is no folder {options.out.absolute().parent} to write {options.out.name} into")
+        raise FileNotFoundError(f"there is no folder {options.out.absolute().parent} for {options.out.name}")
     display = LiveDisplay(options.file)
-    figure = Figure(figsize=SIZE, layout="constrained")
+    figure = make_figure(figsize=SIZE, layout="constrained")
 
-    def look() -> RunLog:
+    def read() -> RunLog:
         display.plot(figure).save(options.out, options.every)
         return display.log_
 
-    return look
+    return read
 
 
 @contextmanager
 def _screen() -> Iterator[Callable[[RunLog, str], None]]:
-    """What shows a log: a table in the same place if this is a terminal and rich is installed, otherwise lines."""
+    """Yield the function that shows a log: a table in place on a terminal with rich installed, otherwise lines."""
     if not sys.stdout.isatty() or find_spec("rich") is None:
-        yield _lines()
+        yield _line_printer()
         return
     from rich.live import Live
     from rich.text import Text
 
     with Live(auto_refresh=False) as live:
 
-        def show(log: RunLog, trouble: str) -> None:
-            words = [*table(log, time.time()), *(["", trouble] if trouble else []), "", "Ctrl-C ends this view."]
-            live.update(Text("\n".join(words)), refresh=True)
+        def show(log: RunLog, error: str) -> None:
+            lines = [*status_lines(log, time.time()), *(["", error] if error else []), "", "Ctrl-C ends this view."]
+            live.update(Text("\n".join(lines)), refresh=True)
 
         yield show
 
 
-def _lines() -> Callable[[RunLog, str], None]:
-    shown = ""
+def _line_printer() -> Callable[[RunLog, str], None]:
+    """Return a function that prints the status in a line if it has changed."""
+    printed = ""
 
-    def show(log: RunLog, trouble: str) -> None:
-        nonlocal shown
-        words = trouble or str(log.now)
-        if words != shown:
-            say(words)
-        shown = words
+    def show(log: RunLog, error: str) -> None:
+        nonlocal printed
+        line = error or str(log.now)
+        if line != printed:
+            print_safely(line)
+        printed = line
 
     return show
 
 
-def table(log: RunLog, when: float) -> list[str]:
-    """How a run stands, in lines for people."""
-    from ..display import ago, best_expert, leaders_of
-
+def status_lines(log: RunLog, now: float) -> list[str]:
+    """Return the status of a run at the time ``now`` as lines of text."""
     run_record, header = log.run_record(), log.header
-    best = best_expert(run_record)
     awake = ~np.isnan(run_record.losses) * run_record.counts[:, np.newaxis]
     sums = (awake * np.nan_to_num(run_record.losses)).sum(axis=0)
-    means = np.divide(sums, awake.sum(axis=0), out=np.full(len(sums), np.nan), where=awake.any(axis=0))
-    leaders = leaders_of(run_record)
-    started = datetime.fromtimestamp(header.get("started", log.moments[0])).isoformat(sep=" ", timespec="seconds")
-    in_all = [f"loss {number(float(np.average(run_record.loss, weights=run_record.counts)))}"]
+    mean_losses = np.divide(sums, awake.sum(axis=0), out=np.full(len(sums), np.nan), where=awake.any(axis=0))
+    overall = [f"loss {number(float(np.average(run_record.loss, weights=run_record.counts)))}"]
     if run_record.uniform is not None:
-        in_all.append(f"plain mean {number(float(np.average(run_record.uniform, weights=run_record.counts)))}")
-    in_all.append(f"best expert {run_record.names[best]} {number(means[best])}")
-    rows = [("expert", "weight", "", "mean loss", "led")]
-    order = np.argsort(-run_record.weights[-1], kind="stable")
-    there = [at for at in order.tolist() if run_record.weights[-1, at] > 0.0]
-    for at in there[:MOST_EXPERTS]:
-        weight, led = (
-            float(run_record.weights[-1, at]),
-            run_record.counts[leaders == at].sum() / run_record.counts.sum(),
-        )
-        loss = "" if np.isnan(means[at]) else number(means[at])
-        rows.append(
-            (run_record.names[at], f"{weight:.0%}", "█" * round(BAR * weight), loss, f"{led:.0%}" if led else "")
-        )
-    if len(there) > MOST_EXPERTS:
-        weight = float(run_record.weights[-1, there[MOST_EXPERTS:]].sum())
-        rows.append((f"{len(there) - MOST_EXPERTS} others", f"{weight:.0%}", "█" * round(BAR * weight), "", ""))
-    widths = [max(len(row[column]) for row in rows) for column in range(5)]
-    aligned = [
-        f"{name:<{widths[0]}}  {weight:>{widths[1]}} {bar:<{BAR}}  {loss:>{widths[3]}}  {led:>{widths[4]}}".rstrip()
-        for name, weight, bar, loss, led in rows
-    ]
+        overall.append(f"plain mean {number(float(np.average(run_record.uniform, weights=run_record.counts)))}")
+    best = best_expert(run_record)
+    overall.append(f"best expert {run_record.names[best]} {number(mean_losses[best])}")
+    started = datetime.fromtimestamp(header.get("started", log.moments[0])).isoformat(sep=" ", timespec="seconds")
     return [
         f"{os.path.basename(log.path)}: {header.get('estimator')}, {run_record.loss_name} loss, process "
-        f"{header.get('process')}, started {started}, last round {ago(when - log.moments[-1])}",
+        f"{header.get('process')}, started {started}, last round {ago(now - log.moments[-1])}",
         str(log.now),
-        f"in all {', '.join(in_all)}",
+        f"overall {', '.join(overall)}",
         "",
-        *aligned,
+        *_expert_lines(run_record, mean_losses),
     ]
+
+
+def _expert_lines(run_record: RunRecord, mean_losses: Floats) -> list[str]:
+    """Return a table of the experts, the largest weight first."""
+    weights, leaders = run_record.weights[-1], leaders_of(run_record)
+    present = [at for at in np.argsort(-weights, kind="stable").tolist() if weights[at] > 0.0]
+    rows = [("expert", "weight", "", "mean loss", "led")]
+    for at in present[:MOST_EXPERTS]:
+        led = run_record.counts[leaders == at].sum() / run_record.counts.sum()
+        loss = "" if np.isnan(mean_losses[at]) else number(mean_losses[at])
+        rows.append((run_record.names[at], f"{weights[at]:.0%}", _bar(weights[at]), loss, f"{led:.0%}" if led else ""))
+    others = present[MOST_EXPERTS:]
+    if others:
+        rows.append((f"{len(others)} others", f"{weights[others].sum():.0%}", _bar(weights[others].sum()), "", ""))
+    widths = [max(len(row[column]) for row in rows) for column in range(5)]
+    lines = []
+    for name, weight, bar, loss, share in rows:
+        left = f"{name:<{widths[0]}}  {weight:>{widths[1]}} {bar:<{BAR_WIDTH}}"
+        lines.append(f"{left}  {loss:>{widths[3]}}  {share:>{widths[4]}}".rstrip())
+    return lines
+
+
+def _bar(weight: float) -> str:
+    return "█" * round(BAR_WIDTH * weight)

@@ -31,7 +31,6 @@ from ._axes import label_time as label_time
 from ._axes import number as number
 from ._axes import plain as plain
 from ._axes import to_draw as to_draw
-from ._html import document as document
 from ._live import SIZE as SIZE
 from ._live import ago as ago
 from ._look import PALETTE as PALETTE
@@ -40,4 +39,6 @@ from ._look import short_names as short_names
 from ._losses import best_expert as best_expert
 from ._losses import best_sequences as best_sequences
 from ._memory_curve import memory_curve_of as memory_curve_of
+from ._pages import data_url as data_url
+from ._pages import render_page as render_page
 from ._recurrence import leaders_of as leaders_of

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import io
 import os
 import time
+from datetime import datetime
+from pathlib import Path
 from typing import Any, Self
 
 from .._optional import import_extra
 from ..recording import RunLog, number, pace_called, read_log
 from ._look import mean_called
+from ._pages import data_url, render_page
 from ._recurrence import RecurrenceDisplay
 from ._running import RunningLossDisplay
 from ._weights import WeightStackDisplay
 
 SIZE = (10.0, 8.5)
+DPI = 110
 PANELS: dict[Any, int] = {
     RunningLossDisplay: 4,
     WeightStackDisplay: 4,
@@ -87,8 +92,8 @@ class LiveDisplay:
         refresh : float, default=1.0
             Seconds between drawings.
         out : str or path, optional
-            A file that is written each time: a picture, or an ``.html`` page that loads itself anew. None: it is shown
-            in a window or in the notebook.
+            A file that is written each time: a picture, or an ``.html`` page that reloads itself (needs jinja2). None:
+            the figure is shown in a window or in the notebook.
         """
         show = self._shower() if out is None else None
         try:
@@ -106,22 +111,51 @@ class LiveDisplay:
             return
 
     def save(self, out: str | os.PathLike[str], refresh: float = 1.0) -> None:
-        """Write what was drawn: a picture or, if the file is ``.html``, a page that loads itself anew.
+        """Write the figure to a file: a picture, or a page that reloads itself if the name ends in ``.html``.
 
-        What was not drawn yet is drawn first. Whoever looks at the file meanwhile sees the one before, or this one,
-        whole.
+        The figure is drawn first if :meth:`plot` was not called. The file is replaced atomically.
 
         Parameters
         ----------
         out : str or path
         refresh : float, default=1.0
-            Seconds after which the page loads itself anew.
+            Seconds after which the page reloads itself.
         """
-        from ._live_page import write
-
         if not hasattr(self, "figure_"):
             self.plot()
-        write(self, os.fspath(out), refresh)
+        path = Path(out)
+        kind = path.suffix.lower().removeprefix(".")
+        formats = self.figure_.canvas.get_supported_filetypes()
+        if kind not in (*formats, "html"):
+            raise ValueError(
+                f"{out} is neither a page nor a picture: its name must end in .html, .{', .'.join(sorted(formats))}"
+            )
+        content = self._page(refresh) if kind == "html" else self._picture(kind)
+        # os.replace is atomic: a reader of the file sees the previous version or this one.
+        new = path.with_name(f".{path.name}.{os.getpid()}.part")
+        try:
+            new.write_bytes(content)
+            os.replace(new, path)
+        finally:
+            new.unlink(missing_ok=True)
+
+    def _page(self, refresh: float) -> bytes:
+        """Return an HTML page with the figure, which reloads itself every ``refresh`` seconds."""
+        return render_page(
+            __package__,
+            "live.html.jinja",
+            title=os.path.basename(self.log_.path),
+            status=" · ".join(headlines(self.log_, self.log_.moments[-1])),
+            picture=data_url(self._picture("png")),
+            seconds=max(round(refresh), 1),
+            written=datetime.now(),
+        ).encode()
+
+    def _picture(self, kind: str) -> bytes:
+        """Return the figure as a picture file of this kind."""
+        buffer = io.BytesIO()
+        self.figure_.savefig(buffer, format=kind, dpi=DPI)
+        return buffer.getvalue()
 
     def _shower(self) -> Any:
         """What shows the figure for some seconds: in a notebook, or in a window."""

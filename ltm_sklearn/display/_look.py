@@ -81,11 +81,11 @@ def _short(name: str) -> str:
 _LOSSES = {
     "zero_one": ("share of mistakes", "mistakes"),
     "brier": ("mean Brier loss", "sum of Brier losses"),
-    "log": ("mean log loss", "sum of log losses"),
-    "squared": ("mean squared error", "sum of squared errors"),
-    "absolute": ("mean absolute error", "sum of absolute errors"),
+    "log_loss": ("mean log loss", "sum of log losses"),
+    "squared_error": ("mean squared error", "sum of squared errors"),
+    "absolute_error": ("mean absolute error", "sum of absolute errors"),
     "pinball": ("mean pinball loss", "sum of pinball losses"),
-    "percentage": ("mean absolute percentage error / 100", "sum of percentage errors / 100"),
+    "absolute_percentage_error": ("mean absolute percentage error / 100", "sum of percentage errors / 100"),
     "huber": ("mean Huber loss", "sum of Huber losses"),
     "log_cosh": ("mean log-cosh loss", "sum of log-cosh losses"),
 }

@@ -10,8 +10,8 @@ from .._optional import compiled
 from ..aggregation import BanditWeighting, FollowOrBlend
 from ..experts import LongTermMemory, PatientMemory
 from ..losses import (
-    ABSURD,
     FADING,
+    IMPLAUSIBLE,
     LARGEST,
     MARGIN,
     RANGE_GROWTH,
@@ -19,12 +19,12 @@ from ..losses import (
     ROUNDING_OF_PROBABILITIES,
     SAFE_MARGIN,
     SMALLEST_PROBABILITY,
-    Absolute,
+    AbsoluteError,
     Pinball,
     RegressionScore,
-    Squared,
+    SquaredError,
     brier,
-    log,
+    log_loss,
     zero_one,
 )
 from ._engine import Engine
@@ -89,7 +89,7 @@ def _member(algorithm: Any) -> tuple[Any, Any]:
 
 
 def _new_class_row(kernel: Any, seats: tuple[Any, ...], engine: Engine, classes: dict[Any, int]) -> Any:
-    known = {zero_one: kernel.ZERO_ONE, brier: kernel.BRIER, log: kernel.LOG}
+    known = {zero_one: kernel.ZERO_ONE, brier: kernel.BRIER, log_loss: kernel.LOG}
     if engine.score.loss not in known or not classes:
         return None
     stack = engine.stack()
@@ -100,13 +100,13 @@ def _new_class_row(kernel: Any, seats: tuple[Any, ...], engine: Engine, classes:
         ROUNDING_OF_PROBABILITIES,
         SMALLEST_PROBABILITY,
         SAFE_MARGIN,
-        ABSURD,
+        IMPLAUSIBLE,
         None if stack is None else stack.model,
     )
 
 
 def _new_target_row(kernel: Any, seats: tuple[Any, ...], score: RegressionScore) -> Any:
-    slopes = {Squared: lambda _: None, Absolute: lambda _: (1.0, 1.0), Pinball: _pinball_slopes}
+    slopes = {SquaredError: lambda _: None, AbsoluteError: lambda _: (1.0, 1.0), Pinball: _pinball_slopes}
     if type(score.loss) not in slopes:
         return None
     limits = MARGIN, RANGE_GROWTH, FADING, LARGEST, ROUNDING_OF_MIXTURE

@@ -109,7 +109,7 @@ class Engine:
         self.row = None
         self.weighting.begin(len(self.experts))  # a prior that was given is one over these
         stack = Stack(len(self.experts))
-        if self.score.blends and stack.n_experts > 1 and stack.fits(self.score.n_outputs):
+        if self.score.uses_margin and stack.n_experts > 1 and stack.fits(self.score.n_outputs):
             self.add_expert(Expert("@stack", "", "stack", stack, 0, trained=True))
         if self.memory is not None:
             self.memory.begin(self, models)

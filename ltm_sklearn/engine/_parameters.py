@@ -46,7 +46,7 @@ def _check_bandit(ensemble: Any) -> None:
         )
     if ensemble.algorithm is not None:
         ensemble.algorithm._check_parameters()
-        low, high = ensemble.algorithm._known_range()
+        low, high = ensemble.algorithm.known_loss_range()
         if low > 0.0 or high < 1.0:
             raise ValueError(
                 f"algorithm={ensemble.algorithm!r} takes losses from {low:g} to {high:g}, but those of experts are "

@@ -319,7 +319,7 @@ cdef class TargetRow(Row):
         """Where predictions are clipped, and beyond what they are none."""
         cdef double low = self.score.low, high = self.score.high
         self.low, self.high = low - self.margin * (high - low), high + self.margin * (high - low)
-        self.absurd = self.score.largest()
+        self.absurd = self.score.prediction_limit()
 
     cdef bint hear(self, Py_ssize_t i, answer) except -1:
         cdef double number
@@ -381,7 +381,7 @@ cdef class TargetRow(Row):
         self.settle()
         score = self.score
         score.widest_gap = widest
-        score.knew_a_scale = True
+        score.scale_was_known = True
         score.n_targets += 1
         score.mean += target / score.n_targets - score.mean / score.n_targets
         if not score.low <= target <= score.high:

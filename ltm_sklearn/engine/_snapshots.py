@@ -52,7 +52,7 @@ class Score(Protocol):
 
     def sanitized(self, predictions: Floats) -> Floats: ...
 
-    def distances(self, one: Floats, others: Floats, y: Any, /) -> Floats: ...
+    def disagreements(self, one: Floats, others: Floats, y: Any, /) -> Floats: ...
 
     def losses(self, y: Any, predictions: Floats, mixture: Floats | None) -> Floats: ...
 
@@ -299,7 +299,7 @@ class SnapshotMemory:
         known = np.asarray(np.isfinite(said).all(axis=2))
         both = known[1:] & known[0]
         n_both = np.maximum(both.sum(axis=1), 1)
-        apart = np.where(both, score.distances(said[0], said[1:], targets), 0.0).sum(axis=1) / n_both
+        apart = np.where(both, score.disagreements(said[0], said[1:], targets), 0.0).sum(axis=1) / n_both
         apart[n_both < len(targets) / 2] = np.inf  # too little to go by
         closest = int(apart.argmin())
         if not 1.0 - apart[closest] > self.parameters.merge:

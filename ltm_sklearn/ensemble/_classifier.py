@@ -42,7 +42,7 @@ class LongTermMemoryClassifier(ClassifierMixin, LongTermMemoryEnsemble):
     n_queries : int, default=1
         With ``feedback="bandit"``, how many experts are asked in a round: the first is drawn by its probability, the
         others are any of the rest.
-    loss : {"auto", "zero_one", "brier", "log"} or callable, default="auto"
+    loss : {"auto", "zero_one", "brier", "log_loss"} or callable, default="auto"
         What the experts are charged: "zero_one" is mistakes. "auto" is the same and, where predictions are averaged,
         besides follows or blends the experts, whichever has been better, and adds one that learns to correct what the
         others say (see the guide). A callable takes the true classes' indices in ``classes_``, shape (n,), and

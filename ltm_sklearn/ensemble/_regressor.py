@@ -38,8 +38,8 @@ class LongTermMemoryRegressor(RegressorMixin, LongTermMemoryEnsemble):
     n_queries : int, default=1
         With ``feedback="bandit"``, how many experts are asked in a round: the first is drawn by its probability, the
         others are any of the rest.
-    loss : {"auto", "squared", "absolute", "pinball"}, RegressionLoss or callable, default="auto"
-        "auto" is "squared"; ``ltm_sklearn.losses.Pinball(0.9)`` aims at a quantile. A callable takes targets and
+    loss : {"auto", "squared_error", "absolute_error", "pinball"}, RegressionLoss or callable, default="auto"
+        "auto" is "squared_error"; ``ltm_sklearn.losses.Pinball(0.9)`` aims at a quantile. A callable takes targets and
         predictions, shape (n,) both, and returns losses of any scale. Where the predictions are averaged and the loss
         has a ``gradient``, experts are charged its linear part at the mixture, so that the ensemble competes with the
         best convex combination of them.

@@ -1,19 +1,15 @@
-"""Models side by side on a stream: test, then train; scores, what changes cost, regret, and a picture.
-
-Also :mod:`~ltm_sklearn.evaluation.oracles`, what could have been reached in hindsight, and a score of quantiles.
-"""
+"""Prequential evaluation of models on streams, oracles in hindsight, and a score of quantile forecasts."""
 
 from . import oracles
+from ._baselines import LastTarget as LastTarget
+from ._baselines import MostFrequent as MostFrequent
+from ._baselines import RunningMean as RunningMean
 from ._crps import crps
 from ._difference import Difference
 from ._display import PrequentialDisplay
 from ._prequential import prequential
 from ._result import PrequentialResult
+from ._resumption import checksum as checksum
 
+# Names that are imported "as" themselves are for the other packages of ltm_sklearn.
 __all__ = ["Difference", "PrequentialDisplay", "PrequentialResult", "crps", "oracles", "prequential"]
-
-# for the other packages
-from ._baselines import LastTarget as LastTarget
-from ._baselines import MostFrequent as MostFrequent
-from ._baselines import RunningMean as RunningMean
-from ._resuming import checksum as checksum

@@ -1,4 +1,4 @@
-"""Whether a difference between two models can be told from noise."""
+"""Mean difference between two models, with a confidence interval."""
 
 from __future__ import annotations
 
@@ -10,45 +10,46 @@ from scipy.special import stdtrit
 
 from .._typing import Floats
 
-#: More stretches would be shorter, and neighbours less independent; fewer would leave little to judge the spread by.
+#: With more stretches neighbours would depend on each other; with fewer the variance would be estimated badly.
 MOST_STRETCHES = 20
-#: With fewer, stretches that happen to agree, as counts of mistakes in a few rows often do, would look like certainty.
+#: With fewer stretches, equal differences by chance would give an interval of width 0.
 FEWEST_STRETCHES = 5
 
 
 class Difference(NamedTuple):
-    """A mean difference with its interval; made by :meth:`PrequentialResult.difference`."""
+    """Mean difference with a confidence interval; returned by :meth:`PrequentialResult.difference`."""
 
     mean: float
-    low: float  #: NaN if the stream is too short to tell
+    low: float  #: NaN if the stream is too short
     high: float
-    stretches: Floats  #: the difference in each of the stretches that the interval comes from
-    ends: Floats  #: how many rows had been compared when each ended
+    stretches: Floats  #: difference in each of the stretches of the stream that the interval comes from
+    ends: Floats  #: number of compared rows up to the end of each stretch
 
     @property
-    def told(self) -> bool:
-        """Whether the interval leaves out zero."""
+    def is_significant(self) -> bool:
+        """Whether the interval excludes zero."""
         return self.low > 0.0 or self.high < 0.0
 
 
 def batch_means(differences: Floats, counts: Floats, level: float) -> Difference:
-    """The mean of a series and its interval by the method of batch means.
+    """Return the mean of a series and its confidence interval by the method of batch means.
 
-    Neighbouring rows are alike, so that single rows would make the interval far too narrow; means of long stretches
-    nearly are independent. Stretches have different numbers of rows, hence the weights: with shares s_j of all rows
-    and means d_j, the variance of d = Σ s_j d_j is estimated by k/(k - 1) Σ s_j² (d_j - d)².
+    Neighbouring rows depend on each other, so that an interval from single rows would be far too narrow; the means of
+    long stretches are nearly independent. Stretches have different numbers of rows, hence the weights: with shares s_j
+    of all rows and means d_j, the variance of d = Σ s_j d_j is estimated by k/(k - 1) Σ s_j² (d_j - d)².
 
     Parameters
     ----------
     differences, counts : ndarray of shape (n_blocks,)
-        Means of blocks of rows that follow one another, and how many rows they are of.
+        Means of consecutive blocks of rows, and their numbers of rows.
     level : float
+        Confidence level.
     """
     known = counts > 0.0
     totals, counts = np.where(known, differences, 0.0)[known] * counts[known], counts[known]
     if not len(counts):
         return Difference(math.nan, math.nan, math.nan, np.zeros(0), np.zeros(0))
-    # a block is of the stretch that its middle is in
+    # a block belongs to the stretch that contains its middle
     middle = (np.cumsum(counts) - counts / 2.0) / counts.sum()
     n_wanted = min(MOST_STRETCHES, len(counts))
     _, starts = np.unique((middle * n_wanted).astype(np.intp), return_index=True)

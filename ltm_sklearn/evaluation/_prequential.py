@@ -1,4 +1,4 @@
-"""Test, then train: models side by side on one pass over a stream."""
+"""Prequential evaluation: models predict, are scored and learn in one pass over a stream."""
 
 from __future__ import annotations
 
@@ -13,13 +13,12 @@ from .._frames import listed
 from .._param_checks import check_count, check_hashable, check_number, is_whole
 from ..persistence import Checkpoint
 from ..recording import progress_bar
-from ..streams import feed_of
-from ._books import Books
-from ._contestants import contestant_of
-from ._kinds import predicts_classes
+from ..streams import open_stream
+from ._model_adapters import adapter_of, is_classification_task
 from ._result import PrequentialResult
-from ._resuming import Batches, checksum, concepts_checksum, remaining, resumed
-from ._run import Run
+from ._resumption import ScheduledBatches, checksum, concepts_checksum, resume, skip_processed
+from ._run import PrequentialRun
+from ._run_metrics import RunMetrics
 from ._tables import check_switches
 
 
@@ -39,55 +38,57 @@ def prequential(
     progress: bool = False,
     checkpoint: Checkpoint | None = None,
 ) -> PrequentialResult:
-    """Run models over a stream side by side: each predicts the rows, is scored, and then learns them.
+    """Evaluate models on a stream: each model predicts the next rows, is scored, and then learns them.
 
     The models are trained in place. Memory does not grow with the stream.
 
     Parameters
     ----------
     models : model or dict
-        One model, or several by name. Each is one of scikit-learn's (``partial_fit`` and ``predict``) or one of River's
-        (``learn_one`` and ``predict_one``); all are classifiers, or all are regressors.
+        One model, or several by name: scikit-learn's (``partial_fit`` and ``predict``) and River's (``learn_one`` and
+        ``predict_one``) together. All are classifiers, or all are regressors.
     stream : RecurringConcepts, Batches, tuple or iterable
         A pair ``(X, y)`` or triple ``(X, y, concept)`` of arrays or frames; or an iterable of pairs ``(x, y)`` with x a
-        dictionary, as River's datasets are, or of batches ``(X, y)`` or ``(X, y, concept)``. River's models get
-        dictionaries and scikit-learn's get arrays or frames, whatever the stream has.
+        dictionary, as River's datasets are, or of batches ``(X, y)`` or ``(X, y, concept)``. Rows are converted to
+        dictionaries for River's models, and to arrays or frames for scikit-learn's.
     batch_size : int, default=1
-        Rows that are predicted together, and then learned together, in whatever pieces the stream comes.
+        Number of rows that are predicted, and then learned, together. It does not depend on the batches of the stream.
     delay : int, default=0
-        How many more rows are predicted before a row's target is known. Models that take ids for this (``issue`` and
-        ``learn``; ``predict_one(x, id=...)`` and ``learn_one(x, y, id=...)``) get the rows' numbers; so do River's in
-        batches of several rows. Rows that still wait at the end are scored, but never learned.
+        Number of further rows that are predicted before the target of a row is known. Models that take ids for delayed
+        labels (``issue`` and ``learn``; ``predict_one(x, id=...)`` and ``learn_one(x, y, id=...)``) get the numbers of
+        the rows as ids; so do River's with ``batch_size`` above 1. Rows still pending at the end are scored, but not
+        learned.
     n_samples : int, optional
-        Rows to go through at most; a stream without end needs it.
+        Most rows to process; required for endless streams.
     classes : sequence, optional
-        All classes, which scikit-learn's classifiers must be told. None: those of a ``RecurringConcepts`` that knows
-        them, or of a whole pair ``(X, y)`` whose labels are no floats.
+        All classes, which scikit-learn's classifiers need. None: those of a ``RecurringConcepts`` that names them, or
+        of a pair ``(X, y)`` whose labels are not floats.
     probabilities : bool, default=True
-        Whether classifiers are also asked for probabilities, for the log loss. That time is not counted.
+        Whether classifiers also predict probabilities, for the log loss. Their time is not counted.
     window : int, default=50
-        Rows of a window: of the curve, of the first rows after a change, and of the mean that tells a recovery.
+        Number of rows in a block of the curve, after a change for ``after_change``, and in the mean that decides
+        recovery.
     tolerance : float, default=0.05
-        How much worse than before a change a model that has recovered may be: in accuracy, or as a part of the mean
-        absolute error.
+        How much worse than before a change a recovered model may be: in accuracy, or as a share of the mean absolute
+        error.
     experts : sequence, optional
-        Names of the models that regret is measured against. None: all.
+        Names of the models that regret compares with. None: all.
     max_switches : int, default=10
-        Regret is measured against the best sequence of experts with at most 1, 2, ... and so many switches; no more
-        than 100,000.
+        Regret is computed against the best sequences of experts with at most 1, 2, ... ``max_switches`` switches, at
+        most 100,000.
     progress : bool, default=False
-        Whether to show how far the run is: a bar if rich is installed, otherwise lines on stderr.
+        Whether to show progress: a bar if rich is installed, otherwise lines on stderr.
     checkpoint : Checkpoint, optional
-        Saves the run on the way, and at its end. Called again with the same arguments, and the same stream from its
-        beginning, it passes over the rows that were done and goes on to the same result; seconds add up. The models
-        that are given then take over the state of those that were saved. After the end it returns the same result
-        again, and if the stream has grown by whole batches, or ``n_samples`` has, it goes on from there.
+        Saves the run at intervals and at the end. Called again with the same arguments, and the same stream from its
+        first row, ``prequential`` skips the processed rows and continues to the same result; seconds add up. The given
+        models take over the state of the saved ones. A finished run returns its result again, and continues if the
+        stream has grown by whole batches or ``n_samples`` has grown.
 
     Returns
     -------
     PrequentialResult
-        Rows count for a model's scores if it had an answer; their number is in ``rows``. scikit-learn's models have
-        none before they first learned, and None, NaN and infinity are none.
+        Only rows with a prediction count for the scores of a model; their number is in ``rows``. scikit-learn's models
+        have no predictions before their first training; None, NaN and infinity are no predictions.
 
     Examples
     --------
@@ -114,69 +115,77 @@ def prequential(
     if n_samples is not None:
         check_count("n_samples", n_samples, high=sys.maxsize)
     if checkpoint is not None and not isinstance(checkpoint, Checkpoint):
-        raise ValueError(f"checkpoint={checkpoint!r} must be a Checkpoint, which takes the folder")
-    given = None if classes is None else listed(classes, "classes")
-    check_hashable(given or (), "class")
-    arguments = {
-        "batch_size": batch_size,
-        "delay": delay,
-        "classes": given,
-        "probabilities": probabilities,
-        "window": window,
-        "tolerance": tolerance,
-        "experts": None if experts is None else listed(experts, "experts"),
-        "max_switches": max_switches,
-    }
-    named = _named(models)
-    chosen = _chosen(experts, list(named))
-    contestants = {name: contestant_of(name, model, delay, batch_size) for name, model in named.items()}
-    only_rows = all(contestant.form == "dicts" for contestant in contestants.values())
-    feed = feed_of(stream, batch_size, n_samples, as_rows=only_rows)
-    first = next(feed.batches, None)
+        raise ValueError(f"checkpoint={checkpoint!r} must be a Checkpoint, such as Checkpoint(folder)")
+    given_classes = None if classes is None else listed(classes, "classes")
+    check_hashable(given_classes or (), "class")
+    named = _named_models(models)
+    chosen = _expert_indices(experts, list(named))
+    adapters = {name: adapter_of(name, model, delay, batch_size) for name, model in named.items()}
+    row_dicts = all(adapter.form == "dicts" for adapter in adapters.values())
+    opened = open_stream(stream, batch_size, n_samples, row_dicts)
+    first = next(opened.batches, None)
     if first is None:
-        raise ValueError("the stream has no rows")
+        raise ValueError("the stream has no rows: pass at least one")
     batch, _ = first
-    is_class = predicts_classes(named, batch.y)
-    known = feed.classes if classes is None else given
-    books = Books(list(named), is_class, window, tolerance, chosen, max_switches)
-    names = list(batch.X[0]) if isinstance(batch.X, list) else feed.feature_names
-    run = Run(contestants, books, is_class, known, names, delay, probabilities)
-    batches: Batches = chain([first], feed.batches)
+    is_classification = is_classification_task(named, batch.y)
+    run = PrequentialRun(
+        adapters,
+        RunMetrics(list(named), is_classification, window, tolerance, chosen, max_switches),
+        is_classification,
+        classes=opened.classes if classes is None else given_classes,
+        feature_names=list(batch.X[0]) if isinstance(batch.X, list) else opened.feature_names,
+        delay=delay,
+        probabilities=probabilities,
+    )
+    batches: ScheduledBatches = chain([first], opened.batches)
     if checkpoint is not None:
-        run = resumed(checkpoint, run, named, arguments)
-        batches = remaining(batches, run)
+        arguments = {
+            "batch_size": batch_size,
+            "delay": delay,
+            "classes": given_classes,
+            "probabilities": probabilities,
+            "window": window,
+            "tolerance": tolerance,
+            "experts": None if experts is None else listed(experts, "experts"),
+            "max_switches": max_switches,
+        }
+        run = resume(checkpoint, run, named, arguments)
+        batches = skip_processed(batches, run)
         if progress and run.n_predicted:
             print(f"prequential: resumed at row {run.n_predicted}", file=sys.stderr)
     is_saved = True
-    with progress_bar("prequential", progress, feed.n_rows) as show:
+    with progress_bar("prequential", progress, opened.n_rows) as show:
         show(run.n_predicted)
-        for batch, in_force in batches:
-            run.step(batch, in_force)
+        for batch, scheduled in batches:
+            run.step(batch, scheduled)
             show(run.n_predicted)
             if checkpoint is not None:
-                run.seen = checksum(batch.y, run.seen)
-                run.concepts_seen = concepts_checksum(batch, in_force, run.concepts_seen)
+                run.targets_checksum = checksum(batch.y, run.targets_checksum)
+                run.concepts_checksum = concepts_checksum(batch, scheduled, run.concepts_checksum)
                 is_saved = checkpoint.step(run, len(batch.y))
     if checkpoint is not None and not is_saved:
         checkpoint.save(run)
-    return run.result(feed.concept_names)
+    return run.result(opened.concept_names)
 
 
-def _named(models: Any) -> dict[Any, Any]:
+def _named_models(models: Any) -> dict[Any, Any]:
     named = dict(models) if isinstance(models, Mapping) else {type(models).__name__: models}
     if not named:
-        raise ValueError("models is empty: at least one is needed")
-    owners: dict[int, Any] = {}
+        raise ValueError("models is empty: pass at least one model")
+    names: dict[int, Any] = {}
     for name, model in named.items():
-        if owners.setdefault(id(model), name) != name:
-            raise ValueError(f"models {owners[id(model)]!r} and {name!r} are the same object, which would learn twice")
+        if names.setdefault(id(model), name) != name:
+            raise ValueError(
+                f"models {names[id(model)]!r} and {name!r} are the same object, which would learn each row twice: "
+                "pass a copy"
+            )
     return named
 
 
-def _chosen(experts: Sequence[Any] | None, names: list[Any]) -> list[int]:
+def _expert_indices(experts: Sequence[Any] | None, names: list[Any]) -> list[int]:
     if experts is None:
         return list(range(len(names)))
     unknown = [name for name in experts if name not in names]
     if unknown or isinstance(experts, str) or not len(experts):
-        raise ValueError(f"experts={experts!r} must name some of the models {names}")
+        raise ValueError(f"experts={experts!r} must be a list of names of the models {names}")
     return [names.index(name) for name in experts]

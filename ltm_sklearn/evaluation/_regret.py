@@ -1,4 +1,4 @@
-"""What comparators would have lost that know the future, by online expert_stats."""
+"""Losses of comparators in hindsight, computed online: best expert, best sequences, best expert of each concept."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from ._sequences import advance
 
 
 class Comparators:
-    """Losses of the models, and of the best that could have been made of some of them.
+    """Total losses of the models, and of the best combinations of some of them in hindsight.
 
     Parameters
     ----------
     n_models : int
     experts : list of int
-        The models of which the comparators are made.
+        Indices of the models that the comparators follow.
     max_switches : int
     """
 
@@ -26,20 +26,20 @@ class Comparators:
         self._experts = experts
         self.losses = np.zeros(n_models)
         self.n_rows = 0
-        #: The least that a sequence with at most so many switches has lost that has ended with this expert.
+        #: Least total loss [k, s] of the sequences with at most s switches that end with expert k.
         self._least = np.zeros((len(experts), max_switches + 1))
         self._by_concept: dict[Any, Floats] = {}
 
     def add(self, losses: Floats, concept: NDArray[Any] | None) -> None:
-        """Take in rows of shape (n_rows, n_models); only those count in which all models have an answer."""
-        answered = ~np.isnan(losses).any(axis=1)
-        losses = losses[answered]
+        """Add rows of shape (n_rows, n_models); only rows in which all models have a prediction count."""
+        is_complete = ~np.isnan(losses).any(axis=1)
+        losses = losses[is_complete]
         self.n_rows += len(losses)
         self.losses += losses.sum(axis=0)
         of_experts = losses[:, self._experts]
         advance(of_experts, self._least)
         if concept is not None:
-            for each, row in zip(concept[answered].tolist(), of_experts, strict=True):
+            for each, row in zip(concept[is_complete].tolist(), of_experts, strict=True):
                 total = self._by_concept.get(each)
                 if total is None:
                     self._by_concept[each] = row.copy()
@@ -47,7 +47,7 @@ class Comparators:
                     total += row
 
     def totals(self) -> dict[str, float]:
-        """What each comparator has lost."""
+        """Return the total loss of each comparator."""
         least = self._least.min(axis=0).tolist()
         totals = {"best_expert": float(self.losses[self._experts].min())}
         totals.update({f"switches_{switches}": loss for switches, loss in enumerate(least[1:], 1)})

@@ -1,4 +1,4 @@
-"""What a prequential run found."""
+"""Result of a prequential run."""
 
 from __future__ import annotations
 
@@ -14,38 +14,39 @@ from .._typing import Floats
 from ..recording import RunRecord
 from ..streams import Segment
 from ._difference import Difference, batch_means
+from ._text_table import format_table
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PrequentialResult:
-    """Scores of models that ran side by side; made by :func:`prequential`.
+    """Scores, curves and regret of the models of a prequential run; returned by :func:`prequential`.
 
     Attributes
     ----------
     n_rows : int
-        Rows of the run.
+        Number of rows.
     measure : {"accuracy", "mae"}
-        What the curve, and the columns about changes, are in.
+        Measure of the curve and of the columns about changes.
     window : int
-        Rows of a window.
+        Number of rows in a window.
     scores : dict
-        For each model a dictionary of its scores, as in :meth:`frame`.
+        Dictionary of the scores of each model, as in :meth:`frame`.
     curve_rows, curve_values, curve_counts : ndarray
-        The last row of each point of the curve, the models' scores there, as :meth:`curve` has them, and from how many
-        rows each score comes: those in which the model had an answer.
+        Last row of each block of the curve, the scores of the models in it, as in :meth:`curve`, and the number of rows
+        with a prediction that each score comes from.
     segments : list of Segment
-        Which concept was in force when; empty if the stream does not tell. When there are more than 1,000 segments,
-        neighbours are joined.
+        Segments of the stream; empty if its concepts are unknown. When there are more than 1,000 segments, neighbours
+        are joined.
     concept_names : list or None
-        What the concepts are called, where the stream tells.
+        Names of the concepts, if the stream has them.
     n_changes, n_returns : int
-        Changes of the concept, and how many of them brought back an old one.
+        Number of concept changes, and of those that returned to an earlier concept.
     losses, comparators : dict
-        What the models, and the best in hindsight, lost in the rows that were compared; :meth:`regret` has the rest.
+        Total losses of the models, and of the comparators in hindsight, in the compared rows; see :meth:`regret`.
     n_compared : int
-        Rows in which all models had an answer: those that regret is about.
+        Number of compared rows: those in which all models had a prediction.
     run_records : dict
-        By model, what those with ``record=`` recorded; :mod:`ltm_sklearn.display` draws it.
+        Records of the models with ``record=``, by name; :mod:`ltm_sklearn.display` draws them.
     """
 
     n_rows: int
@@ -65,15 +66,15 @@ class PrequentialResult:
     run_records: dict[Any, RunRecord] = field(default_factory=dict)
 
     def frame(self) -> Any:
-        """A pandas frame with one row for each model."""
+        """Return the scores as a pandas frame with one row for each model."""
         pandas = import_extra("pandas", "frames")
         return pandas.DataFrame.from_dict(self.scores, orient="index").rename_axis("model").astype({"rows": int})
 
     def curve(self) -> Any:
-        """A pandas frame of the accuracy, or mean absolute error, of each block of rows, one column for each model.
+        """Return the accuracy or mean absolute error of each block of rows as a pandas frame, a column for each model.
 
-        The index has the last row of each block, counted from 1. Blocks have ``window`` rows, or so many times two that
-        there are no more than 1,000.
+        The index has the last row of each block, counted from 1. Blocks have ``window`` rows; their size is doubled
+        until there are at most 1,000.
         """
         pandas = import_extra("pandas", "frames")
         return pandas.DataFrame(
@@ -81,10 +82,11 @@ class PrequentialResult:
         )
 
     def regret(self) -> Any:
-        """A pandas frame of what each model lost, and how much more that is than what each comparator did.
+        """Return the loss of each model and its regret against each comparator as a pandas frame.
 
-        The loss is the number of mistakes, or the sum of squared errors. Comparators are the best expert, the best
-        sequence of experts with at most S switches, and the best expert for each concept, all in hindsight.
+        The loss is the number of mistakes or the sum of squared errors; regret is the difference to the loss of the
+        comparator. Comparators, chosen in hindsight, are the best expert, the best sequences of experts with at most
+        1, 2, ... switches, and the best expert for each concept.
         """
         pandas = import_extra("pandas", "frames")
         rows = {
@@ -94,23 +96,23 @@ class PrequentialResult:
         return pandas.DataFrame.from_dict(rows, orient="index").rename_axis("model")
 
     def difference(self, model: Any, other: Any, *, level: float = 0.95) -> Difference:
-        """How much better one model was than another, with an interval that allows for rows that depend on each other.
+        """Return the mean difference between two models, with a confidence interval for dependent rows.
 
-        The blocks of :meth:`curve` are gathered in at most 20 stretches of the stream; the interval comes from how much
-        the difference varies between them (batch means, with Student's t). With fewer than five it is NaN. Where a
-        model had no answer in some rows of a block, the block counts as the rows of the one that had fewer.
+        The blocks of :meth:`curve` are joined to at most 20 stretches of the stream. The interval is that of batch
+        means, with Student's t: it comes from the variance of the difference between the stretches. With fewer than
+        five stretches it is NaN. A block counts as many rows as the model with fewer predictions has in it.
 
         Parameters
         ----------
         model, other
-            Names.
+            Names of the models.
         level : float, default=0.95
-            How sure the interval is to be: above 0, below 1.
+            Confidence level, above 0 and below 1.
 
         Returns
         -------
         Difference
-            In accuracy, or in mean absolute error saved: above zero, ``model`` was better.
+            Difference in accuracy, or in mean absolute error with the opposite sign: positive if ``model`` is better.
 
         Examples
         --------
@@ -130,7 +132,7 @@ class PrequentialResult:
         """
         for name in (model, other):
             if name not in self.scores:
-                raise ValueError(f"there is no model {name!r}; there are {list(self.scores)}")
+                raise ValueError(f"there is no model {name!r}; the models are {list(self.scores)}")
         check_number("level", level, 0.0, 1.0, low_open=True, high_open=True)
         names = list(self.scores)
         both = [names.index(model), names.index(other)]
@@ -138,7 +140,7 @@ class PrequentialResult:
         return batch_means(values[:, 0] - values[:, 1], self.curve_counts[:, both].min(axis=1), level)
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the curve, with the concepts behind it; returns a :class:`PrequentialDisplay`."""
+        """Draw the curve with the concepts in the background; return a :class:`PrequentialDisplay`."""
         from ._display import PrequentialDisplay
 
         return PrequentialDisplay.from_result(self, ax=ax)
@@ -147,23 +149,13 @@ class PrequentialResult:
         concepts = ""
         if self.segments:
             concepts = f"; {self.n_changes} changes of concept, {self.n_returns} of them returns"
-        header = ["", *next(iter(self.scores.values()))]
-        lines = [header] + [
-            [str(name), *(_shown(column, value) for column, value in scores.items())]
-            for name, scores in self.scores.items()
-        ]
-        widths = [max(len(line[at]) for line in lines) for at in range(len(header))]
-        table = (
-            "  ".join(
-                cell.ljust(width) if at == 0 else cell.rjust(width)
-                for at, (cell, width) in enumerate(zip(line, widths, strict=True))
-            )
-            for line in lines
-        )
-        return "\n".join([f"{self.n_rows} rows{concepts}", *table])
+        lines = [["", *next(iter(self.scores.values()))]]
+        for name, scores in self.scores.items():
+            lines.append([str(name), *(_format_score(column, value) for column, value in scores.items())])
+        return f"{self.n_rows} rows{concepts}\n{format_table(lines, first='<')}"
 
 
-def _shown(column: str, value: float) -> str:
+def _format_score(column: str, value: float) -> str:
     if math.isnan(value):
         return "-"
     if column == "rows":

@@ -1,11 +1,11 @@
 """Best sequences of experts with few switches, by dynamic programming.
 
-A cell ``least[k, s]`` is the least that a sequence with at most s switches has lost that now follows expert k. A row
-either stays with k or comes from the best of all cells with one switch less:
+A cell ``least[k, s]`` is the least total loss of a sequence with at most s switches that ends with expert k. In the
+next row, a sequence stays with k or switches to k from the best of all sequences with one switch less:
 
     least[k, s] <- min(least[k, s], min_j least[j, s - 1]) + loss[k]
 
-The functions here are the definitions; where it is installed, the kernel does the same faster.
+The functions here define the results. Where the compiled kernel is installed, it computes the same numbers faster.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ kernel = compiled("_switching", __package__)
 
 
 def advance(losses: Floats, least: Floats) -> None:
-    """Take in rows (n_rows, n_experts); ``least`` (n_experts, max_switches + 1) is changed in place."""
+    """Add rows (n_rows, n_experts) to the cells ``least`` (n_experts, max_switches + 1), in place."""
     if kernel is not None:
         kernel.advance(np.ascontiguousarray(losses), least)
         return
@@ -30,17 +30,17 @@ def advance(losses: Floats, least: Floats) -> None:
 
 
 def best_path(losses: Floats, max_switches: int) -> tuple[Floats, NDArray[np.intp]]:
-    """What the best sequences with at most 0, 1, ... switches lose in all, and the path of the last.
+    """Return the total losses of the best sequences with at most 0, 1, ... switches, and the path of the last one.
 
-    Of sequences that lose the same, the path is one with the fewest switches.
+    In a tie it is a path with the fewest switches.
     """
     n_rows, n_experts = losses.shape
     least = np.zeros((n_experts, max_switches + 1))
-    # Who is best on each level after each row, and since which row the sequence that ends there has followed it: that
-    # is all it takes to go back, segment by segment.
+    # The best expert of each level after each row, and the row since which its sequence has followed it. This is enough
+    # to trace the path back, segment by segment.
     lead, since = np.zeros((2, n_rows, max_switches + 1), dtype=np.intc)
     if kernel is not None:
-        kernel.run_record(np.ascontiguousarray(losses), least, lead, since)
+        kernel.trace_paths(np.ascontiguousarray(losses), least, lead, since)
     else:
         _trace(losses, least, lead, since)
     totals = least.min(axis=0)
@@ -68,7 +68,7 @@ def _trace(losses: Floats, least: Floats, lead: NDArray[np.intc], since: NDArray
 
 
 def least_among(losses: Floats, groups: NDArray[np.intp], max_switches: int) -> Floats:
-    """The least, in all, within each group of experts (n_groups, size): (n_groups, max_switches + 1)."""
+    """Return the least total losses within groups of experts (n_groups, size), shape (n_groups, max_switches + 1)."""
     if kernel is not None:
         return np.asarray(kernel.among(np.ascontiguousarray(losses.T), groups, max_switches))
     least = np.zeros((*groups.shape, max_switches + 1))

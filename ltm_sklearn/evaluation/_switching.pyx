@@ -1,7 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False
-"""Best sequences of experts, compiled. `_sequences` has the definitions.
+"""Compiled kernel for the best sequences of experts; `_sequences` defines the results.
 
-Cells of one expert lie side by side over the number of switches, so that all loops inside a row vectorise.
+The cells of one expert are contiguous over the number of switches, so that the inner loops vectorise.
 """
 
 from libc.math cimport INFINITY
@@ -10,7 +10,7 @@ import numpy as np
 
 
 cdef inline void begin_row(double* lowest, double* enter, Py_ssize_t n_levels) noexcept nogil:
-    """The best of each level can be left for any expert on the level above."""
+    """Set the loss at which each level is entered, that of the best sequence of the level below."""
     cdef Py_ssize_t s
     enter[0] = INFINITY
     for s in range(n_levels - 1):
@@ -19,9 +19,9 @@ cdef inline void begin_row(double* lowest, double* enter, Py_ssize_t n_levels) n
         lowest[s] = INFINITY
 
 
-cdef inline void charge(double* least, const double* enter, double* lowest, double loss,
+cdef inline void add_loss(double* least, const double* enter, double* lowest, double loss,
                         Py_ssize_t n_levels) noexcept nogil:
-    """One expert in one row."""
+    """Add the loss of one expert in one row."""
     cdef Py_ssize_t s
     cdef double total
     for s in range(n_levels):
@@ -41,7 +41,7 @@ cdef void find_lowest(const double[:, ::1] least, double* lowest) noexcept nogil
 
 
 def advance(const double[:, ::1] losses, double[:, ::1] least):
-    """Take in rows (n_rows, n_experts); ``least`` (n_experts, max_switches + 1) is changed in place."""
+    """Add rows (n_rows, n_experts) to the cells ``least`` (n_experts, max_switches + 1), in place."""
     cdef Py_ssize_t n_rows = losses.shape[0], n_experts = least.shape[0], n_levels = least.shape[1], t, k
     cdef double[::1] lowest = np.empty(n_levels), enter = np.empty(n_levels)
     with nogil:
@@ -49,11 +49,11 @@ def advance(const double[:, ::1] losses, double[:, ::1] least):
         for t in range(n_rows):
             begin_row(&lowest[0], &enter[0], n_levels)
             for k in range(n_experts):
-                charge(&least[k, 0], &enter[0], &lowest[0], losses[t, k], n_levels)
+                add_loss(&least[k, 0], &enter[0], &lowest[0], losses[t, k], n_levels)
 
 
-def run_record(const double[:, ::1] losses, double[:, ::1] least, int[:, ::1] lead, int[:, ::1] since):
-    """The same from the first row on; also who is best on each level after each row, and since when it is followed."""
+def trace_paths(const double[:, ::1] losses, double[:, ::1] least, int[:, ::1] lead, int[:, ::1] since):
+    """Add all rows; record the best expert of each level after each row, and the row since which it is followed."""
     cdef Py_ssize_t n_rows = losses.shape[0], n_experts = least.shape[0], n_levels = least.shape[1], t, k, s
     cdef double[::1] lowest = np.empty(n_levels), enter = np.empty(n_levels)
     cdef int[:, ::1] start = np.zeros((n_experts, n_levels), dtype=np.intc)
@@ -79,7 +79,7 @@ def run_record(const double[:, ::1] losses, double[:, ::1] least, int[:, ::1] le
 
 
 def among(const double[:, ::1] columns, const Py_ssize_t[:, ::1] groups, Py_ssize_t max_switches):
-    """Least losses (n_groups, max_switches + 1) of sequences within each group; ``columns`` (n_experts, n_rows)."""
+    """Return the least losses (n_groups, max_switches + 1) within each group; ``columns`` is (n_experts, n_rows)."""
     cdef Py_ssize_t n_rows = columns.shape[1], n_groups = groups.shape[0], size = groups.shape[1], g, t, k, s
     cdef Py_ssize_t n_levels = max_switches + 1
     totals_array = np.zeros((n_groups, n_levels))
@@ -94,5 +94,5 @@ def among(const double[:, ::1] columns, const Py_ssize_t[:, ::1] groups, Py_ssiz
             for t in range(n_rows):
                 begin_row(&totals[g, 0], &enter[0], n_levels)
                 for k in range(size):
-                    charge(&least[k, 0], &enter[0], &totals[g, 0], columns[groups[g, k], t], n_levels)
+                    add_loss(&least[k, 0], &enter[0], &totals[g, 0], columns[groups[g, k], t], n_levels)
     return totals_array

@@ -1,4 +1,4 @@
-"""Checks of tables of losses and forecasts; every message names the row and the column, counted from 0."""
+"""Tables of losses and forecasts, and their checks; messages count rows and columns from 0."""
 
 from __future__ import annotations
 
@@ -10,35 +10,45 @@ from numpy.typing import ArrayLike
 from .._param_checks import as_floats, is_whole
 from .._typing import Floats
 
-MOST_SWITCHES = 100_000  #: each takes room for every expert
+MOST_SWITCHES = 100_000  #: memory is proportional to experts x switches
 
 
-class Losses(NamedTuple):
-    """A table of losses in which to sleep costs more than all other losses together."""
+class LossTable(NamedTuple):
+    """Table of losses in which a sleeping expert has a loss larger than all other losses together."""
 
-    table: Floats
-    most: float  #: no sequence that is always awake loses more in all
+    values: Floats
+    most: float  #: upper bound of the total loss of a sequence that follows no sleeping expert
 
     def means(self, totals: Floats) -> Floats:
-        """Per row; infinite where some round had to be slept through."""
-        # those that sleep are above 2 most + 1; half-way, so that rounding does not decide
-        return np.where(totals > 1.5 * self.most + 0.5, np.inf, totals / len(self.table))
+        """Return total losses divided by the number of rows, infinite for sequences that follow a sleeping expert."""
+        # totals are at most `most`, or above 2 most + 1 with a sleeping expert; the threshold is halfway
+        return np.where(totals > 1.5 * self.most + 0.5, np.inf, totals / len(self.values))
+
+    def fewest_switches(self) -> int:
+        """Return the fewest switches of a sequence that follows no sleeping expert: it stays as long as possible."""
+        can_stay = np.ones(self.values.shape[1], dtype=np.bool_)
+        n_switches = 0
+        for awake in self.values <= self.most:
+            still = can_stay & awake
+            n_switches += not still.any()
+            can_stay = still if still.any() else awake
+        return n_switches
 
 
-def check_losses(losses: ArrayLike) -> Losses:
-    """Losses (n_rows, n_experts), NaN where an expert sleeps; somebody is awake in each row."""
+def check_losses(losses: ArrayLike) -> LossTable:
+    """Check losses of shape (n_rows, n_experts), NaN where an expert sleeps; one must be awake in each row."""
     table = check_table(losses, "losses")
     asleep = np.isnan(table)
-    nobody = asleep.all(axis=1)
-    if nobody.any():
-        raise ValueError(f"all experts are asleep in row {int(nobody.argmax())}: losses are NaN in all columns")
+    all_asleep = asleep.all(axis=1)
+    if all_asleep.any():
+        raise ValueError(f"all experts are asleep in row {int(all_asleep.argmax())}: its losses are NaN in all columns")
     largest = np.abs(np.where(asleep, 0.0, table)).max(axis=1)
     most = float(largest.sum())
-    return Losses(np.ascontiguousarray(np.where(asleep, 3.0 * most + 1.0, table)), most)
+    return LossTable(np.ascontiguousarray(np.where(asleep, 3.0 * most + 1.0, table)), most)
 
 
 def check_forecasts(forecasts: ArrayLike, y: ArrayLike, name: str) -> tuple[Floats, Floats]:
-    """Forecasts (n_rows, n_columns), which may be NaN, and finite targets (n_rows,)."""
+    """Check forecasts of shape (n_rows, n_columns), which may be NaN, and finite targets of shape (n_rows,)."""
     table = check_table(forecasts, name)
     targets = as_floats(y, "y")
     if targets.shape != (len(table),):
@@ -52,7 +62,7 @@ def check_forecasts(forecasts: ArrayLike, y: ArrayLike, name: str) -> tuple[Floa
 
 
 def check_table(values: ArrayLike, name: str) -> Floats:
-    """A table that is not empty; NaN may be in it, infinity may not."""
+    """Check a table: it has rows and columns, and no infinite values; NaN is allowed."""
     table = as_floats(values, name)
     if table.ndim != 2 or table.size == 0:
         raise ValueError(
@@ -66,17 +76,6 @@ def check_table(values: ArrayLike, name: str) -> Floats:
 
 
 def check_switches(max_switches: Any) -> None:
-    """A number of switches: a whole number, 0 or more."""
+    """Raise a ValueError unless ``max_switches`` is a whole number from 0 to the largest one."""
     if not is_whole(max_switches) or not 0 <= max_switches <= MOST_SWITCHES:
         raise ValueError(f"max_switches={max_switches!r} must be a whole number from 0 to {MOST_SWITCHES:,}")
-
-
-def fewest_switches(losses: Losses) -> int:
-    """Switches without which no sequence is awake in all rows: stay as long as anybody can, again and again."""
-    able = np.ones(losses.table.shape[1], dtype=np.bool_)
-    n_switches = 0
-    for awake in losses.table <= losses.most:
-        still = able & awake
-        n_switches += not still.any()
-        able = still if still.any() else awake
-    return n_switches

@@ -1,9 +1,7 @@
-"""What could have been reached in hindsight, on a table of losses or forecasts, one column for each expert.
+"""Best experts, combinations and sequences in hindsight, from tables with one column for each expert.
 
-All losses here are means per row.
-
-An expert whose loss is NaN sleeps in that row, and cannot be followed there. Of forecasts, only rows count in which all
-experts have one: weights that are shared out anew in each row are no fixed combination.
+All losses are means per row. An expert whose loss is NaN sleeps in that row, and no sequence can follow it there. For
+combinations of forecasts, only rows in which no forecast is NaN count: fixed weights cannot be shared out anew.
 """
 
 from __future__ import annotations
@@ -17,11 +15,10 @@ from numpy.typing import ArrayLike, NDArray
 from .._param_checks import check_count, check_option
 from ..losses import LOSSES, RegressionLoss
 from ._combinations import best_weights
-from ._few_experts import Search
-from ._hindsight import ExpertSequence, Oracle, SequenceAmong
-from ._memory_curve import MemoryCurve, round_numbers
+from ._oracle_results import ExpertSequence, MemoryCurve, Oracle, SequenceAmong, round_numbers
+from ._sequence_search import SequenceSearch
 from ._sequences import best_path
-from ._tables import Losses, check_forecasts, check_losses, check_switches, fewest_switches
+from ._tables import LossTable, check_forecasts, check_losses, check_switches
 
 __all__ = [
     "ExpertSequence",
@@ -38,17 +35,18 @@ __all__ = [
 
 
 def best_expert(losses: ArrayLike) -> Oracle:
-    """The best single expert.
+    """Return the best single expert in hindsight.
 
     Parameters
     ----------
     losses : array-like of shape (n_rows, n_experts)
-        NaN where an expert sleeps. One that sleeps in any row cannot be the best: its mean would be over other rows,
-        perhaps easier ones.
+        NaN where an expert sleeps. An expert that sleeps in any row cannot be the best: its mean would be over fewer,
+        perhaps easier, rows.
 
     Returns
     -------
     Oracle
+        Weight 1 for the best expert.
 
     Examples
     --------
@@ -58,29 +56,30 @@ def best_expert(losses: ArrayLike) -> Oracle:
     (1, 0.25)
     """
     checked = check_losses(losses)
-    means = checked.means(checked.table.sum(axis=0))
+    means = checked.means(checked.values.sum(axis=0))
     expert = int(means.argmin())
     _check_awake(means[expert], checked, 0)
-    return Oracle(float(means[expert]), np.eye(len(means))[expert], len(checked.table))
+    return Oracle(float(means[expert]), np.eye(len(means))[expert], len(checked.values))
 
 
-def best_convex(forecasts: ArrayLike, y: ArrayLike, loss: str | Callable[..., Any] = "squared") -> Oracle:
-    """The best fixed convex combination: weights of at least 0 that sum to 1.
+def best_convex(forecasts: ArrayLike, y: ArrayLike, loss: str | Callable[..., Any] = "squared_error") -> Oracle:
+    """Return the best fixed convex combination in hindsight: weights of at least 0 that sum to 1.
 
     Parameters
     ----------
     forecasts : array-like of shape (n_rows, n_experts)
-        Only rows count in which none is NaN.
+        Only rows without NaN count.
     y : array-like of shape (n_rows,)
         Targets.
-    loss : str or callable, default="squared"
-        A name from ``ltm_sklearn.losses.LOSSES``, or a convex loss ``loss(y, prediction)`` that has a method
-        ``gradient`` with the same arguments. Squares and losses with a kink, as "absolute" and "pinball", are solved
-        exactly, others by Newton's steps.
+    loss : str or callable, default="squared_error"
+        A name from ``ltm_sklearn.losses.LOSSES``, or a convex loss ``loss(y, prediction)`` with a method
+        ``gradient`` that takes the same arguments. The squared error and piecewise linear losses, such as "absolute_error"
+        and "pinball", are solved exactly, others by Newton steps.
 
     Returns
     -------
     Oracle
+        Weights of the experts, and their loss.
 
     Examples
     --------
@@ -92,8 +91,8 @@ def best_convex(forecasts: ArrayLike, y: ArrayLike, loss: str | Callable[..., An
     return _best_combination(forecasts, y, loss, convex=True)
 
 
-def best_linear(forecasts: ArrayLike, y: ArrayLike, loss: str | Callable[..., Any] = "squared") -> Oracle:
-    """The best fixed linear combination: any weights, no intercept.
+def best_linear(forecasts: ArrayLike, y: ArrayLike, loss: str | Callable[..., Any] = "squared_error") -> Oracle:
+    """Return the best fixed linear combination in hindsight: any weights, no intercept.
 
     Parameters
     ----------
@@ -103,30 +102,33 @@ def best_linear(forecasts: ArrayLike, y: ArrayLike, loss: str | Callable[..., An
     Returns
     -------
     Oracle
+        Weights of the experts, and their loss.
 
     Examples
     --------
     >>> from ltm_sklearn.evaluation import oracles
-    >>> oracles.best_linear([[1.0], [2.0], [4.0]], [2.0, 4.0, 9.0], loss="absolute").weights
+    >>> oracles.best_linear([[1.0], [2.0], [4.0]], [2.0, 4.0, 9.0], loss="absolute_error").weights
     array([2.25])
     """
     return _best_combination(forecasts, y, loss, convex=False)
 
 
 def best_sequence(losses: ArrayLike, max_switches: int) -> ExpertSequence:
-    """The best sequence of experts with at most so many switches, and what those with fewer lose.
+    """Return the best sequence of experts in hindsight with at most ``max_switches`` switches.
 
-    Exact, in time proportional to rows x experts x switches.
+    The result is exact; the time is proportional to rows x experts x switches.
 
     Parameters
     ----------
     losses : array-like of shape (n_rows, n_experts)
-        NaN where an expert sleeps, and cannot be followed.
+        NaN where an expert sleeps.
     max_switches : int
+        Most switches of the sequence.
 
     Returns
     -------
     ExpertSequence
+        The sequence and its loss, and the least losses with fewer switches.
 
     Examples
     --------
@@ -139,27 +141,30 @@ def best_sequence(losses: ArrayLike, max_switches: int) -> ExpertSequence:
     """
     checked = check_losses(losses)
     check_switches(max_switches)
-    totals, path = best_path(checked.table, min(max_switches, len(checked.table) - 1))
+    totals, path = best_path(checked.values, min(max_switches, len(checked.values) - 1))
     means = _padded(checked.means(totals), max_switches)
     _check_awake(means[-1], checked, max_switches)
     return ExpertSequence(float(means[-1]), means, path)
 
 
 def best_sequence_among(losses: ArrayLike, max_switches: int, n_distinct: int) -> SequenceAmong:
-    """The best sequence with at most so many switches among at most so many experts: what memory competes with.
+    """Return the best sequence in hindsight with limits on the switches and on the distinct experts.
 
-    To find it is hard: it is exact where all groups of experts can be gone through, or bounds leave only few of them.
-    Otherwise it says between which bounds the least loss lies, after a few seconds' work.
+    The regret bounds of algorithms with long-term memory are against this sequence. Finding it is a hard problem. The
+    result is exact if all groups of experts can be examined, or if bounds leave few of them. Otherwise the search ends
+    after some seconds with a lower and an upper bound on the loss.
 
     Parameters
     ----------
     losses : array-like of shape (n_rows, n_experts)
-        NaN where an expert sleeps, and cannot be followed.
+        NaN where an expert sleeps.
     max_switches, n_distinct : int
+        Most switches and most distinct experts of the sequence.
 
     Returns
     -------
     SequenceAmong
+        The sequence that was found, and bounds on the least loss.
 
     Examples
     --------
@@ -172,41 +177,41 @@ def best_sequence_among(losses: ArrayLike, max_switches: int, n_distinct: int) -
     checked = check_losses(losses)
     check_switches(max_switches)
     check_count("n_distinct", n_distinct)
-    n_rows, n_experts = checked.table.shape
+    n_rows, n_experts = checked.values.shape
     n, last = min(n_distinct, n_experts), min(max_switches, n_rows - 1)
-    search = Search(checked.table, last, n, [last], [n])
+    search = SequenceSearch(checked.values, last, n, [last], [n])
     group = np.sort(search.groups[-1][-1])
-    total, path = best_path(checked.table[:, group], last)
+    total, path = best_path(checked.values[:, group], last)
     _check_awake(float(checked.means(total)[-1]), checked, max_switches, f" among {n_distinct} experts")
     lower, upper = (float(checked.means(bound)[-1, -1]) for bound in (search.lower, search.upper))
     return SequenceAmong(lower, upper, bool(search.exact[-1, -1]), group[path])
 
 
 def memory_curve(losses: ArrayLike, max_switches: int, max_distinct: int) -> MemoryCurve:
-    """Whether memory can pay on this data: the least loss against switches and the experts to switch among.
+    """Return the least losses in hindsight by numbers of switches and of distinct experts.
 
-    One expert is the best fixed one. If three experts with 50 switches are nearly as good as all of them with 50, the
-    good ones return, and an algorithm with memory finds them again; if only more experts help, it has little to
-    remember; if more switches do not help, one expert is enough.
+    The curve shows whether memory can help on these losses. If three experts with 50 switches are nearly as good as all
+    experts with 50 switches, good experts return, and an algorithm with memory finds them again. If only more experts
+    reduce the loss, there is little to remember. If more switches do not reduce it, one expert is enough.
 
     Parameters
     ----------
     losses : array-like of shape (n_rows, n_experts)
-        NaN where an expert sleeps, and cannot be followed.
+        NaN where an expert sleeps.
     max_switches, max_distinct : int
-        Where to stop.
+        Largest numbers of switches and of distinct experts.
 
     Returns
     -------
     MemoryCurve
-        Bounds, as in :func:`best_sequence_among`; most are exact.
+        Bounds on the least losses, as in :func:`best_sequence_among`; most are exact.
 
     Examples
     --------
     >>> import numpy as np
     >>> from ltm_sklearn.evaluation import oracles
     >>> losses = np.ones((60, 8))
-    >>> losses[np.arange(60), np.arange(60) // 10 % 2] = 0.0  # experts 0 and 1 take turns
+    >>> losses[np.arange(60), np.arange(60) // 10 % 2] = 0.0  # experts 0 and 1 alternate
     >>> oracles.memory_curve(losses, max_switches=5, max_distinct=3)
     least mean loss of 60 rows, by switches and distinct ones of 8 experts
     switches    1       2       3     all
@@ -218,9 +223,9 @@ def memory_curve(losses: ArrayLike, max_switches: int, max_distinct: int) -> Mem
     checked = check_losses(losses)
     check_switches(max_switches)
     check_count("max_distinct", max_distinct)
-    n_rows, n_experts = checked.table.shape
+    n_rows, n_experts = checked.values.shape
     n, last = min(max_distinct, n_experts), min(max_switches, n_rows - 1)
-    search = Search(checked.table, last, n, round_numbers(last), list(range(2, n + 1)))
+    search = SequenceSearch(checked.values, last, n, round_numbers(last), list(range(2, n + 1)))
     return MemoryCurve(
         n_rows=n_rows,
         n_experts=n_experts,
@@ -238,11 +243,11 @@ def _best_combination(forecasts: ArrayLike, y: ArrayLike, loss: str | Callable[.
         check_option("loss", loss, tuple(LOSSES))
     used: Any = loss if callable(loss) else LOSSES[loss]
     if not hasattr(used, "gradient"):
-        raise ValueError(f"loss={loss!r} has no method gradient(y, prediction), without which there is no best weight")
+        raise ValueError(f"loss={loss!r} has no method gradient(y, prediction), which the search for weights needs")
     table, targets = check_forecasts(forecasts, y, "forecasts")
     complete = ~np.isnan(table).any(axis=1)
     if not complete.any():
-        raise ValueError("forecasts have a NaN in every row: only rows count in which all experts have a forecast")
+        raise ValueError("forecasts have a NaN in every row: at least one row must have a forecast of each expert")
     table, targets = table[complete], targets[complete]
     if isinstance(used, RegressionLoss):
         used.check_targets(targets)
@@ -250,25 +255,25 @@ def _best_combination(forecasts: ArrayLike, y: ArrayLike, loss: str | Callable[.
         with np.errstate(over="ignore"):
             values = np.asarray(function(targets, table[:, 0]))
         if values.shape != targets.shape:
-            raise ValueError(f"the {name} must be one number for each row; got shape {values.shape}")
+            raise ValueError(f"the {name} must return one number for each row; got shape {values.shape}")
         if not np.isfinite(values).all():
             row = int((~np.isfinite(values)).argmax())
             raise ValueError(f"the {name} must be finite; it is {values[row]} in row {row}")
     weights = best_weights(table, targets, used, convex)
-    # the error of a convex combination is that of the errors; large values of the target do not cancel in it
+    # combining the errors, not the forecasts, avoids cancellation with large targets
     prediction = targets + (table - targets[:, np.newaxis]) @ weights if convex else table @ weights
     return Oracle(float(np.mean(used(targets, prediction))), weights, len(targets))
 
 
 def _padded(values: NDArray[Any], max_switches: int) -> NDArray[Any]:
-    """More switches than there are rows to switch in change nothing."""
+    """Repeat the last column: more switches than rows change nothing."""
     missing = max_switches + 1 - values.shape[-1]
     return np.concatenate([values, np.repeat(values[..., -1:], missing, axis=-1)], axis=-1)
 
 
-def _check_awake(mean: float, losses: Losses, max_switches: int, among: str = "") -> None:
+def _check_awake(mean: float, losses: LossTable, max_switches: int, among: str = "") -> None:
     if np.isinf(mean):
         raise ValueError(
-            f"found no sequence with at most {max_switches} switches{among} that never follows an expert asleep; "
-            f"among all experts it takes {fewest_switches(losses)} switches"
+            f"no sequence with at most {max_switches} switches{among} was found that never follows an expert asleep; "
+            f"among all experts it takes {losses.fewest_switches()} switches"
         )

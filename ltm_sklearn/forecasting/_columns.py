@@ -1,4 +1,4 @@
-"""Columns of frames, whosever they are."""
+"""Columns of frames: numbers, labels, and names of two levels."""
 
 from __future__ import annotations
 
@@ -6,22 +6,23 @@ from decimal import Decimal
 from numbers import Real
 from typing import Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from .._frames import is_known, listed
+from .._frames import is_known
 from .._typing import Floats, Integers
 
 
 def flat_name(name: Any) -> Any:
-    """A column's name; of two levels, of which the second is empty, the first."""
+    """Return the name of a column; of a name of two levels with an empty second one, the first level."""
     if isinstance(name, tuple) and len(name) > 1 and not any(str(part) for part in name[1:]):
         return name[0]
     return name
 
 
 def level_of(output: Any, quantiles: Any) -> float:
-    """The quantile that a column is of."""
+    """Return the quantile to which a column belongs."""
     try:
         level = float(output)
     except (TypeError, ValueError):
@@ -32,34 +33,34 @@ def level_of(output: Any, quantiles: Any) -> float:
     return near[0]
 
 
-def numbers_of(X: Any, name: Any) -> Floats:
-    """A column of a frame; what is missing is NaN."""
-    column = X[name]
-    try:
-        if hasattr(column, "isna") and hasattr(column, "to_numpy"):  # pandas
-            if column.dtype.kind not in "biuf":
-                raise TypeError
-            return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
-        if hasattr(column, "cast") and hasattr(column, "null_count"):  # polars, pyarrow
-            values = np.asarray(column.to_numpy())
-        else:
-            values = np.asarray(column)
-        if values.dtype.kind not in "biuf":
-            raise TypeError
+def numeric_columns(frame: nw.DataFrame[Any], names: list[Any]) -> Floats:
+    """Return columns as floats of shape (n_rows, n_columns), NaN where a value is missing.
+
+    A value that is not a number raises a ValueError that names column and row.
+    """
+    if all(isinstance(name, str) for name in names):
+        values = frame.select(names).to_numpy()
+        if values.dtype.kind in "biuf":
+            return values.astype(np.float64)
+    return np.column_stack([_numeric_column(frame.get_column(name), name) for name in names])
+
+
+def _numeric_column(column: nw.Series[Any], name: Any) -> Floats:
+    values = column.to_numpy()
+    if values.dtype.kind in "biuf":
         return values.astype(np.float64)
-    except (TypeError, ValueError):
-        cells = listed(column)
-        for row, value in enumerate(cells):
-            if is_known(value) and not isinstance(value, Real | Decimal):
-                raise ValueError(f"column {name!r} is not numeric: row {row} has {value!r}") from None
-        try:
-            return np.array([float(value) if is_known(value) else np.nan for value in cells])
-        except OverflowError as error:
-            raise ValueError(f"column {name!r} has a number that is too large: {error}") from None
+    cells = column.to_list()
+    for row, value in enumerate(cells):
+        if is_known(value) and not isinstance(value, Real | Decimal):
+            raise ValueError(f"column {name!r} is not numeric: row {row} has {value!r}")
+    try:
+        return np.array([float(value) if is_known(value) else np.nan for value in cells])
+    except OverflowError as error:
+        raise ValueError(f"column {name!r} has a number that is too large: {error}") from None
 
 
 def coded(values: Any, codes: dict[Any, int], what: str) -> Integers:
-    """Codes of labels, new ones for new labels."""
+    """Return the integer codes of labels; new labels are added to ``codes``."""
     array = np.asarray(values)
     try:
         unique, inverse = _factorised(array)
@@ -73,7 +74,7 @@ def coded(values: Any, codes: dict[Any, int], what: str) -> Integers:
 
 
 def _factorised(array: NDArray[Any]) -> tuple[list[tuple[int, Any]], NDArray[np.intp]]:
-    """Each label once, in the order of coming, with its first row; and which of them each row has."""
+    """Return the distinct labels with their first rows, in order of appearance, and the label number of each row."""
     if array.dtype.kind == "O":
         seen: dict[Any, tuple[int, int]] = {}
         inverse = np.array([seen.setdefault(label, (len(seen), row))[0] for row, label in enumerate(array.tolist())])

@@ -41,8 +41,9 @@ class ExpertMixture(MixtureAttributes, MultiOutputMixin, RegressorMixin, BaseEst
         Any of :mod:`ltm_sklearn.experts`. None: an aggregator of three, which follow one expert (``LongTermMemory``),
         blend all (``MLPoly``) or take the plain mean, weighed by how good their mixtures have been. Without gradients:
         ``LongTermMemory``.
-    loss : str, RegressionLoss or callable, default="squared"
-        "squared", "absolute", "percentage", "pinball", "huber", "log_cosh", or one of :mod:`ltm_sklearn.losses` with
+    loss : str, RegressionLoss or callable, default="squared_error"
+        "squared_error", "absolute_error", "absolute_percentage_error", "pinball", "huber", "log_cosh", or one of
+        :mod:`ltm_sklearn.losses` with
         parameters, as ``Huber(0.5)``. A callable takes targets and forecasts, shape (n,) both, and returns losses of
         any scale; it may have a method ``gradient`` with the same arguments.
     gradient : bool, default=True
@@ -116,7 +117,7 @@ class ExpertMixture(MixtureAttributes, MultiOutputMixin, RegressorMixin, BaseEst
     >>> good, bad = y + 0.1 * rng.normal(size=600), y + 2.0 * rng.normal(size=600)
     >>> first_is_good = np.arange(600) // 100 % 2 == 0
     >>> forecasts = np.column_stack([np.where(first_is_good, good, bad), np.where(first_is_good, bad, good)])
-    >>> mixture = ExpertMixture(loss="absolute").fit(forecasts[:-1], y[:-1])
+    >>> mixture = ExpertMixture(loss="absolute_error").fit(forecasts[:-1], y[:-1])
     >>> print(f"{mixture.mixture_loss_:.2f}, the better forecaster {mixture.loss_.min():.2f}")
     0.12, the better forecaster 0.84
     >>> mixture.predict(forecasts[-1:]).shape
@@ -128,7 +129,7 @@ class ExpertMixture(MixtureAttributes, MultiOutputMixin, RegressorMixin, BaseEst
     def __init__(
         self,
         algorithm: ExpertAlgorithm | None = None,
-        loss: Any = "squared",
+        loss: Any = "squared_error",
         *,
         gradient: bool = True,
         lag: int = 0,
@@ -247,7 +248,7 @@ class ExpertMixture(MixtureAttributes, MultiOutputMixin, RegressorMixin, BaseEst
 
     def _new_panel(self, known: Vocabulary) -> Panel:
         losses = self._losses(known.n_outputs)
-        linear = self.gradient and losses.have_gradients
+        linear = self.gradient and losses.have_gradient
         return Panel(
             _Councils(self.algorithm, linear),
             losses,

@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import _check_feature_names, check_array, check_consistent_length, validate_data
 
-from .._frames import column_names, default_names
+from .._frames import as_frame, default_names
 from .._param_checks import as_floats, check_weights, named_value_errors, require
 from .._typing import Floats, Integers
-from ._columns import coded, flat_name, level_of, numbers_of
+from ._columns import coded, flat_name, level_of, numeric_columns
 from ._panel import Table
 from ._times import CALENDAR, Times, calendar_part, times_of
 
@@ -70,17 +71,17 @@ class Reader:
         """Forecasts, with targets if they are to be learned."""
         if learn:
             require(self.estimator, y)
-        names = column_names(X)
-        forecasts = self._array(X, learn) if names is None else self._frame(X, names, learn)
+        frame = as_frame(X)
+        forecasts = self._array(X, learn) if frame is None else self._frame(frame, learn)
         n_rows = len(forecasts)
         targets = self._targets(y, n_rows) if learn else np.full((n_rows, self.known.n_outputs), np.nan)
         forecasts = self._outputs(forecasts)
-        times = self._times(X, names, learn)
-        series = self._codes(X, n_rows, "series", self.known.series)
-        groups = self._groups(X, n_rows, names, times)
+        times = self._times(frame, learn)
+        series = self._codes(frame, n_rows, "series", self.known.series)
+        groups = self._groups(frame, n_rows, times)
         if learn and times is not None:
             self._check_times(times, series)
-        blocks = self._blocks(X, series) if learn and "block" in self.special else None
+        blocks = self._blocks(frame, series) if learn and "block" in self.special else None
         confidences = self._confidences(awake, forecasts)
         self._check_forecasts(forecasts, confidences, times)
         weights = None if sample_weight is None else self._row_weights(sample_weight, forecasts)
@@ -114,17 +115,15 @@ class Reader:
         self.seats = list(range(values.shape[1]))
         return np.ascontiguousarray(values if values.ndim == 3 else values[:, :, np.newaxis])
 
-    def _frame(self, X: Any, names: list[Any], learn: bool) -> Floats:
-        doubled = [name for at, name in enumerate(names) if name in names[:at]]
-        if doubled:
-            raise ValueError(f"there are two columns {doubled[0]!r}")
+    def _frame(self, frame: nw.DataFrame[Any], learn: bool) -> Floats:
+        names = frame.columns
         if not self.first and not self.known.named:
             raise ValueError("the forecasts were an array without names so far, and are a frame now")
         no_experts = set(self.special.values())
         experts = [name for name in names if flat_name(name) not in no_experts]
         if not experts:
             raise ValueError(f"there is no column of forecasts among {names!r}")
-        values = np.column_stack([numbers_of(X, name) for name in experts])
+        values = numeric_columns(frame, experts)
         if len(values) == 0:
             raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
         pairs = [flat_name(name) for name in experts]
@@ -218,13 +217,14 @@ class Reader:
 
     def _targets(self, y: Any, n_rows: int) -> Floats:
         quantiles = self.parameters.quantiles
-        if hasattr(y, "columns") and quantiles is None:
-            labels = list(y.columns)
+        frame = as_frame(y) if hasattr(y, "columns") and quantiles is None else None
+        if frame is not None:
+            labels = frame.columns
             expected = self.known.outputs or self.known.targets or labels
             if {*labels} != {*expected}:
                 raise ValueError(f"y has the columns {labels!r}, and should have {expected!r}")
             self.known.targets = expected
-            y = y[expected]
+            y = np.column_stack([frame.get_column(name).to_numpy() for name in expected])
         with named_value_errors("y"):
             values: Floats = check_array(
                 y, ensure_2d=False, dtype=np.float64, ensure_all_finite=False, input_name="y", estimator=self.estimator
@@ -258,14 +258,14 @@ class Reader:
         """In the order of the table's experts, or by name."""
         if awake is None:
             return None
-        given, names = self.seats, column_names(awake)
-        if names is not None and self.known.named:
-            unknown = [name for name in names if name not in self.known.experts]
+        given, frame = self.seats, as_frame(awake)
+        if frame is not None and self.known.named:
+            unknown = [name for name in frame.columns if name not in self.known.experts]
             if unknown:
                 raise ValueError(
                     f"awake has a column {unknown[0]!r}, which is none of the experts {self.known.experts}"
                 )
-            given = [self.known.experts.index(name) for name in names]
+            given = [self.known.experts.index(name) for name in frame.columns]
         values = as_floats(awake, "awake")
         if values.shape != (len(forecasts), len(given)):
             shape = (len(forecasts), len(given))
@@ -291,38 +291,46 @@ class Reader:
 
     # Series, groups, blocks, times ------------------------------------------------------------------------------------
 
-    def _special(self, X: Any, which: str) -> Any:
-        """A column that is no expert."""
-        name = self.special[which]
-        found = [column for column in column_names(X) or [] if flat_name(column) == name]
-        if not found:
-            raise ValueError(f"there is no column {name!r} ({which}=) among {column_names(X)!r}")
-        return X[found[0]]
+    def _special(self, frame: nw.DataFrame[Any] | None, which: str) -> Any:
+        """Return a column that is not an expert; it must exist."""
+        assert frame is not None  # arrays were refused
+        column = self._find(frame, self.special[which])
+        if column is None:
+            raise ValueError(f"there is no column {self.special[which]!r} ({which}=) among {frame.columns!r}")
+        return column
 
-    def _codes(self, X: Any, n_rows: int, which: str, codes: dict[Any, int]) -> Integers:
+    @staticmethod
+    def _find(frame: nw.DataFrame[Any] | None, name: Any) -> Any:
+        """Return the column of this name, or None."""
+        found = [] if frame is None else [column for column in frame.columns if flat_name(column) == name]
+        return frame.get_column(found[0]).to_native() if frame is not None and found else None
+
+    def _codes(self, frame: nw.DataFrame[Any] | None, n_rows: int, which: str, codes: dict[Any, int]) -> Integers:
         if which not in self.special:
             codes.setdefault(None, 0)
             return np.zeros(n_rows, dtype=np.int64)
-        return coded(self._special(X, which), codes, f"column {self.special[which]!r} ({which}=)")
+        return coded(self._special(frame, which), codes, f"column {self.special[which]!r} ({which}=)")
 
-    def _groups(self, X: Any, n_rows: int, names: list[Any] | None, times: Times | None) -> Integers:
+    def _groups(self, frame: nw.DataFrame[Any] | None, n_rows: int, times: Times | None) -> Integers:
         if "group" not in self.special:
             return np.zeros(n_rows, dtype=np.int64)
         name = self.special["group"]
-        if any(flat_name(column) == name for column in names or []):
-            return self._codes(X, n_rows, "group", self.known.groups)
-        derived = calendar_part(name, times)
-        if derived is None:
+        if self._find(frame, name) is not None:
+            return self._codes(frame, n_rows, "group", self.known.groups)
+        part = calendar_part(name, times)
+        if part is None:
             no_times = f", and no times to take the {name} from" if name in CALENDAR else ""
+            names = None if frame is None else frame.columns
             raise ValueError(f"there is no column {name!r} (group=) among {names!r}{no_times}")
-        return coded(derived, self.known.groups, f"group={name!r}")
+        return coded(part, self.known.groups, f"group={name!r}")
 
-    def _times(self, X: Any, names: list[Any] | None, learn: bool) -> Times | None:
-        there = any(flat_name(column) == self.special.get("time", names) for column in names or [])
-        if "time" in self.special and (there or learn):  # to predict, times are not needed
-            return times_of(self._special(X, "time"), f"column {self.special['time']!r} (time=)")
-        if names is not None and hasattr(X, "index") and getattr(X.index, "dtype", np.dtype(int)).kind == "M":
-            return times_of(X.index, "the index")
+    def _times(self, frame: nw.DataFrame[Any] | None, learn: bool) -> Times | None:
+        name = self.special.get("time")
+        if name is not None and (learn or self._find(frame, name) is not None):  # to predict, times are not needed
+            return times_of(self._special(frame, "time"), f"column {name!r} (time=)")
+        index = None if frame is None else nw.maybe_get_index(frame)
+        if index is not None and getattr(index, "dtype", np.dtype(int)).kind == "M":
+            return times_of(index.to_series(), "the index")
         return None
 
     def _check_times(self, times: Times, series: Integers) -> None:
@@ -355,9 +363,9 @@ class Reader:
         where = f"column {self.special['time']!r}" if "time" in self.special else "the index"
         return f"{where}: the time {times.shown[row]} of row {row}{of_series} {what}"
 
-    def _blocks(self, X: Any, series: Integers) -> Integers:
+    def _blocks(self, frame: nw.DataFrame[Any] | None, series: Integers) -> Integers:
         labels: dict[Any, int] = {}
-        codes = coded(self._special(X, "block"), labels, f"column {self.special['block']!r} (block=)")
+        codes = coded(self._special(frame, "block"), labels, f"column {self.special['block']!r} (block=)")
         names = list(labels)
         order = np.argsort(series, kind="stable")
         heads = order[np.flatnonzero(np.diff(series[order], prepend=-1))]

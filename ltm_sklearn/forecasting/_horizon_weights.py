@@ -43,7 +43,7 @@ def losses_of(loss: Any) -> OutputLosses:
 
 def aggregator_of(algorithm: ExpertAlgorithm | None, losses: OutputLosses, n_experts: int) -> Aggregator:
     """A fresh aggregator of these experts, who are charged gradients where the loss has them."""
-    return Aggregator(algorithm, losses.have_gradients, check_prior(getattr(algorithm, "prior", None), n_experts))
+    return Aggregator(algorithm, losses.have_gradient, check_prior(getattr(algorithm, "prior", None), n_experts))
 
 
 class HorizonWeights:

@@ -26,7 +26,7 @@ cdef inline double bounded(double value) noexcept nogil:
     return min(max(value, -LARGEST), LARGEST)
 
 
-cdef inline double within_floats(double mean) noexcept nogil:
+cdef inline double clip_to_floats(double mean) noexcept nogil:
     return min(max(mean, -DBL_MAX), DBL_MAX)
 
 
@@ -256,9 +256,9 @@ def run(MemoryRounds follow not None, bint follow_linear, dict poly, MemoryRound
                         for i in range(k):
                             value += c.row[i] * x[i]
                             c.effective[i] += page[v] * c.row[i]
-                        c.mixed[v] = within_floats(value)
+                        c.mixed[v] = clip_to_floats(value)
                         mixture += page[v] * c.mixed[v]
-                    mixture = within_floats(mixture)
+                    mixture = clip_to_floats(mixture)
                     predictions[at] = mixture
                     if weights is not None:
                         for i in range(k):

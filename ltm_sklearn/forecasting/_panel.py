@@ -9,7 +9,7 @@ import numpy as np
 
 from .._typing import Floats, Integers
 from ..aggregation import Aggregator
-from ..losses import OutputLosses, bounded, within_floats
+from ..losses import OutputLosses, clip_large, clip_to_floats
 from ._bias import BiasScale
 from ._issue_schedule import IssueSchedule, issue_schedule
 from ._packed_series import apart, packed
@@ -322,12 +322,12 @@ def plain_mean(forecasts: Floats, awake: Floats | None) -> Floats:
     total = confidence.sum(axis=1)
     with np.errstate(over="ignore"):
         sums = (confidence * np.nan_to_num(forecasts)).sum(axis=1)
-    return within_floats(np.divide(sums, total, out=np.full(total.shape, np.nan), where=total > 0.0))
+    return clip_to_floats(np.divide(sums, total, out=np.full(total.shape, np.nan), where=total > 0.0))
 
 
 def _around(means: Floats, scales: Floats) -> Floats:
     with np.errstate(over="ignore"):
-        return bounded(np.stack([means + scales, means - scales], axis=1))
+        return clip_large(np.stack([means + scales, means - scales], axis=1))
 
 
 def _spread(weights: Floats, pooled: Floats) -> Floats:

@@ -57,7 +57,7 @@ def check_mixture(mixture: Any) -> None:
 def _check_quantiles(mixture: Any) -> None:
     if mixture.quantiles is None:
         return
-    if mixture.loss != "squared" if isinstance(mixture.loss, str) else True:
+    if mixture.loss != "squared_error" if isinstance(mixture.loss, str) else True:
         raise ValueError(f"quantiles have the pinball loss: leave loss alone; it is {mixture.loss!r}")
     levels = as_floats(mixture.quantiles, "quantiles")
     if levels.ndim != 1 or not len(levels):

@@ -13,7 +13,17 @@ from .._optional import compiled
 from .._typing import Floats, Integers
 from ..aggregation import Aggregator, AggregatorWeights, Rows
 from ..experts import LongTermMemory, MLPoly, SteadyMemory
-from ..losses import FADING, RANGE_GROWTH, Absolute, Huber, LogCosh, OutputLosses, Percentage, Pinball, Squared
+from ..losses import (
+    FADING,
+    RANGE_GROWTH,
+    AbsoluteError,
+    AbsolutePercentageError,
+    Huber,
+    LogCosh,
+    OutputLosses,
+    Pinball,
+    SquaredError,
+)
 
 kernel = compiled("_mixing", __package__)
 
@@ -217,9 +227,9 @@ def _written(current_weights: AggregatorWeights, views: list[Floats]) -> Floats:
 def compiled_loss(losses: OutputLosses, outputs: NDArray[np.intp] | None) -> tuple[int, Floats] | None:
     """The loss as the kernel knows it, with a parameter, or one for each row; None if it does not."""
     kinds: dict[type, tuple[str, Any]] = {
-        Squared: ("SQUARED", lambda loss: 0.0),
-        Absolute: ("ABSOLUTE", lambda loss: 0.0),
-        Percentage: ("PERCENTAGE", lambda loss: 0.0),
+        SquaredError: ("SQUARED", lambda loss: 0.0),
+        AbsoluteError: ("ABSOLUTE", lambda loss: 0.0),
+        AbsolutePercentageError: ("PERCENTAGE", lambda loss: 0.0),
         Pinball: ("PINBALL", lambda loss: loss.quantile),
         Huber: ("HUBER", lambda loss: loss.delta),
         LogCosh: ("LOG_COSH", lambda loss: 0.0),

@@ -47,7 +47,7 @@ class MixtureSummary:
         """A pandas frame; for the squared loss with a column ``rmse``."""
         pandas = import_extra("pandas", "frames")
         frame = pandas.DataFrame(self.rows, columns=SummaryRow._fields).set_index("name")
-        if self.loss_name == "squared":
+        if self.loss_name == "squared_error":
             frame.insert(2, "rmse", np.sqrt(frame["loss"]))
         return frame
 
@@ -73,7 +73,7 @@ class MixtureSummary:
         return "\n".join([f"{self.n_rows} rows, {self.loss_name} loss", *table, *([self.note] if self.note else [])])
 
     def _lines(self) -> list[list[str]]:
-        squared = self.loss_name == "squared"
+        squared = self.loss_name == "squared_error"
         slept = any(row.awake < 1.0 for row in self.rows)
         header = ["", "mean loss", *(["rmse"] if squared else []), *(["awake"] if slept else []), "gain"]
         lines = [header]

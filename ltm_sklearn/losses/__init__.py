@@ -1,12 +1,31 @@
-"""From targets and predictions to losses in [0, 1], which is what the expert algorithms learn from.
+"""Losses: from targets and predictions to losses in [0, 1], from which the expert algorithms learn.
 
-Public are the losses of forecasts. Underneath, two kinds of scores share their methods, so that the engine need not
-know which it has: ``ClassificationScore`` knows the range of its losses beforehand, ``RegressionScore`` learns it.
+The public names are losses of real predictions. Inside the package, ``ClassificationScore`` scores class probabilities,
+whose losses have a known range, and ``RegressionScore`` scores real predictions, whose range is learned. The two have
+the same methods.
 """
 
-from ._regression_losses import LOSSES, Absolute, Huber, LogCosh, Percentage, Pinball, RegressionLoss, Squared
+from ._regression_losses import (
+    LOSSES,
+    AbsoluteError,
+    AbsolutePercentageError,
+    Huber,
+    LogCosh,
+    Pinball,
+    RegressionLoss,
+    SquaredError,
+)
 
-__all__ = ["LOSSES", "Absolute", "Huber", "LogCosh", "Percentage", "Pinball", "RegressionLoss", "Squared"]
+__all__ = [
+    "LOSSES",
+    "AbsoluteError",
+    "AbsolutePercentageError",
+    "Huber",
+    "LogCosh",
+    "Pinball",
+    "RegressionLoss",
+    "SquaredError",
+]
 
 # for the other packages
 from ._classification import ROUNDING_OF_PROBABILITIES as ROUNDING_OF_PROBABILITIES
@@ -14,14 +33,14 @@ from ._classification import SAFE_MARGIN as SAFE_MARGIN
 from ._classification import SMALLEST_PROBABILITY as SMALLEST_PROBABILITY
 from ._classification import ClassificationScore as ClassificationScore
 from ._classification import brier as brier
-from ._classification import log as log
+from ._classification import log_loss as log_loss
 from ._classification import zero_one as zero_one
-from ._custom import ABSURD as ABSURD
+from ._custom import IMPLAUSIBLE as IMPLAUSIBLE
 from ._custom import LARGEST as LARGEST
-from ._custom import bounded as bounded
-from ._custom import within_floats as within_floats
+from ._custom import clip_large as clip_large
+from ._custom import clip_to_floats as clip_to_floats
 from ._names import loss_name as loss_name
-from ._range_tracker import SeenRange as SeenRange
+from ._range_tracker import ObservedRange as ObservedRange
 from ._regression import FADING as FADING
 from ._regression import MARGIN as MARGIN
 from ._regression import RANGE_GROWTH as RANGE_GROWTH
@@ -29,4 +48,4 @@ from ._regression import LossRange as LossRange
 from ._regression import RegressionScore as RegressionScore
 from ._regression_losses import ROUNDING_OF_MIXTURE as ROUNDING_OF_MIXTURE
 from ._regression_losses import OutputLosses as OutputLosses
-from ._regression_losses import apart as apart
+from ._regression_losses import deviation_from_mixture as deviation_from_mixture

@@ -1,4 +1,4 @@
-"""Losses of class probabilities, whose range is known beforehand."""
+"""Losses of class probabilities, which lie in [0, 1]."""
 
 from __future__ import annotations
 
@@ -10,48 +10,46 @@ from numpy.typing import NDArray
 
 from .._param_checks import check_option
 from .._typing import Floats
-from ._custom import ABSURD, checked
+from ._custom import IMPLAUSIBLE, call_loss
 
-#: Probabilities below this are as good as this one to the log loss.
+#: The log loss treats smaller probabilities as this one.
 SMALLEST_PROBABILITY = 1e-3
 
 #: Probabilities may be below 0, and their sum above 1, by this much.
 ROUNDING_OF_PROBABILITIES = 1e-6
 
-#: A class is safely ahead of its rivals by this much.
+#: A class whose probability exceeds that of every other class by this much has margin loss 0.
 SAFE_MARGIN = 0.5
 
 
 def zero_one(y: NDArray[np.intp], probabilities: Floats) -> Floats:
-    """1 where the likeliest class is not the true one, or none has any chance."""
-    some = probabilities @ np.ones(probabilities.shape[-1]) > 0.0  # the fastest sum of few
+    """Return 1 where the most probable class is wrong or all probabilities are 0, and 0 elsewhere."""
+    some = probabilities @ np.ones(probabilities.shape[-1]) > 0.0  # the fastest sum over few classes
     wrong: NDArray[np.bool_] = (probabilities.argmax(axis=-1) != y) | ~some
     return wrong.astype(np.float64)
 
 
 def brier(y: NDArray[np.intp], probabilities: Floats) -> Floats:
-    """Half the squared distance of the probabilities from the truth, ``½ Σ_c (p(c) - [c = y])²``."""
+    """Return half the squared distance of the probabilities p from the truth, ``½ Σ_c (p(c) - [c = y])²``."""
     squares = np.einsum("...d,...d->...", probabilities, probabilities)
-    # expanded, which takes no row of the truth; rounding may leave it below 0 where it is 0
-    scores: Floats = np.maximum((squares + 1.0) / 2.0 - _of_truth(y, probabilities), 0.0)
+    # expanded, so that no one-hot truth is built; rounding may leave it below 0
+    scores: Floats = np.maximum((squares + 1.0) / 2.0 - _probability_of_truth(y, probabilities), 0.0)
     return scores
 
 
-def log(y: NDArray[np.intp], probabilities: Floats) -> Floats:
-    """``-ln p(y)``, with p at least 1/1000, over ln 1000."""
-    of_truth = np.clip(_of_truth(y, probabilities), SMALLEST_PROBABILITY, 1.0)
+def log_loss(y: NDArray[np.intp], probabilities: Floats) -> Floats:
+    """Return ``-ln p(y) / ln 1000``, where p is at least 1/1000."""
+    of_truth = np.clip(_probability_of_truth(y, probabilities), SMALLEST_PROBABILITY, 1.0)
     return np.log(of_truth) / np.log(SMALLEST_PROBABILITY)
 
 
-def _of_truth(y: NDArray[np.intp], probabilities: Floats) -> Floats:
-    """What the true classes are given."""
-    of_truth: Floats = np.take_along_axis(probabilities, np.broadcast_to(y, probabilities.shape[:-1])[..., None], -1)[
-        ..., 0
-    ]
+def _probability_of_truth(y: NDArray[np.intp], probabilities: Floats) -> Floats:
+    index = np.broadcast_to(y, probabilities.shape[:-1])[..., None]
+    of_truth: Floats = np.take_along_axis(probabilities, index, -1)[..., 0]
     return of_truth
 
 
-CLASS_LOSSES: dict[str, Callable[[Any, Floats], Floats]] = {"zero_one": zero_one, "brier": brier, "log": log}
+CLASS_LOSSES: dict[str, Callable[[Any, Floats], Floats]] = {"zero_one": zero_one, "brier": brier, "log_loss": log_loss}
 
 
 class ClassificationScore:
@@ -59,14 +57,14 @@ class ClassificationScore:
 
     Parameters
     ----------
-    loss : {"auto", "zero_one", "brier", "log"} or callable
-        A callable takes the true classes' indices, shape (n_rows,), and the probabilities, shape (n_rows, n_classes),
-        and returns losses in [0, 1], shape (n_rows,). "auto" is "zero_one", besides which averages are also blended
-        by their margin.
+    loss : {"auto", "zero_one", "brier", "log_loss"} or callable
+        A callable takes the indices of the true classes, shape (n_rows,), and probabilities, shape
+        (n_rows, n_classes), and returns losses in [0, 1], shape (n_rows,). "auto" is "zero_one"; if predictions are
+        averaged, experts are also scored by the margin of the average.
     n_classes : int
         Number of classes.
     average : bool
-        Whether the predictions are averaged.
+        Whether the ensemble averages the predictions.
     """
 
     learns_range = False
@@ -74,14 +72,14 @@ class ClassificationScore:
     def __init__(self, loss: str | Callable[..., Any], n_classes: int, average: bool) -> None:
         if not callable(loss):
             check_option("loss", loss, ("auto", *CLASS_LOSSES))
-        self.blends = self.uses_gradient = average and isinstance(loss, str) and loss == "auto"
+        self.uses_margin = self.uses_gradient = average and isinstance(loss, str) and loss == "auto"
         self.n_outputs = n_classes
         self.counts = np.zeros(n_classes)
-        self._own = loss if callable(loss) else None
+        self._custom = loss if callable(loss) else None
         self.loss = loss if callable(loss) else CLASS_LOSSES["zero_one" if loss == "auto" else loss]
 
     def resize(self, n_classes: int) -> None:
-        """Make room for classes that were not known, or forget the last ones."""
+        """Append new classes, or remove the last ones."""
         if n_classes != self.n_outputs:
             self.counts = np.append(self.counts, np.zeros(max(n_classes - self.n_outputs, 0)))[:n_classes]
             self.n_outputs = n_classes
@@ -91,71 +89,72 @@ class ClassificationScore:
         self.counts = self.counts + np.bincount(y, minlength=len(self.counts))
 
     def fallback(self) -> Floats:
-        """What to say when no expert says anything: how often each class has come."""
+        """Return the class frequencies so far, which are issued when no expert predicts."""
         return self.counts / max(self.counts.sum(), 1.0)
 
     def sanitized(self, predictions: Floats) -> Floats:
-        """Probabilities that sum to no more than one; NaN for a row with negative or absurdly large ones."""
+        """Return probabilities that sum to at most 1; rows with negative or implausibly large ones become NaN."""
         total = predictions @ np.ones((self.n_outputs, 1))
         most = 1.0 + ROUNDING_OF_PROBABILITIES
-        if not total.max(initial=0.0) <= most:  # also where it is NaN
+        if not total.max(initial=0.0) <= most:  # not `>`, which would hide a NaN
             scaled = np.where(total > most, predictions / np.maximum(total, 1.0), predictions)
-            predictions = np.where(total > ABSURD, np.nan, scaled)
+            predictions = np.where(total > IMPLAUSIBLE, np.nan, scaled)
         if not predictions.min(initial=0.0) >= 0.0:
             negative = (predictions < -ROUNDING_OF_PROBABILITIES).any(axis=-1, keepdims=True)
             predictions = np.where(negative, np.nan, np.maximum(predictions, 0.0))
         return predictions
 
     def normalised(self, mixture: Floats) -> Floats:
-        """Probabilities (n_rows, n_classes) that sum to one; even where none has any chance."""
+        """Scale probabilities (n_rows, n_classes) to sum to 1; rows of zeros become uniform."""
         total = mixture.sum(axis=1, keepdims=True)
         even = np.full_like(mixture, 1.0 / max(self.n_outputs, 1))
         return np.divide(mixture, total, out=even, where=total > 0.0)
 
     def losses(self, y: NDArray[np.intp], predictions: Floats, mixture: Floats | None) -> Floats:
-        """Losses (n_experts, n_rows) of predictions (n_experts, n_rows, n_classes); around a mixture, of its margin.
+        """Return the losses (n_experts, n_rows) of predictions (n_experts, n_rows, n_classes).
 
-        The margin of a mixture p is ``m(p) = p(y) - max_{c≠y} p(c)``; ``max(0, 1/2 - m(p))`` is convex in p, bounds the
-        mistakes up to a factor 2, and where it is not 0 its slope along an expert's probabilities x is
-        ``x(c) - x(y)``, with c the strongest rival. That is mapped to [0, 1].
+        With a mixture, these are the linearised margin losses. The margin of a mixture p is
+        ``m(p) = p(y) - max_{c≠y} p(c)``. The margin loss ``max(0, 1/2 - m(p))`` is convex in p and bounds the mistakes
+        up to a factor 2. Where it is positive, its slope along an expert's probabilities x is ``x(c) - x(y)``, with c
+        the most probable wrong class. The slope is mapped to [0, 1].
         """
         if mixture is not None:
             rows = np.arange(len(y))
-            rivals = mixture.copy()
-            rivals[rows, y] = -1.0
+            others = mixture.copy()
+            others[rows, y] = -1.0
             slope = np.zeros_like(mixture)
-            unsafe = mixture[rows, y] - rivals.max(axis=1) < SAFE_MARGIN
-            slope[rows, rivals.argmax(axis=1)] = 0.5
+            unsafe = mixture[rows, y] - others.max(axis=1) < SAFE_MARGIN
+            slope[rows, others.argmax(axis=1)] = 0.5
             slope[rows, y] = -0.5
-            charged: Floats = np.einsum("end,nd->en", predictions, slope)
-            return (charged + 0.5) * unsafe
-        if self._own is None:
+            linear: Floats = np.einsum("end,nd->en", predictions, slope)
+            return (linear + 0.5) * unsafe
+        if self._custom is None:
             return self.loss(y, predictions)
-        losses = np.stack([checked(self._own, y, of_expert) for of_expert in predictions])
+        losses = np.stack([call_loss(self._custom, y, of_expert) for of_expert in predictions])
         if losses.min(initial=0.0) < 0.0 or losses.max(initial=1.0) > 1.0:
             raise ValueError(f"loss must return values in [0, 1]; got {losses.min()} to {losses.max()}")
         return losses
 
     def blend_losses(self, y: NDArray[np.intp], mixtures: Floats) -> Floats:
-        """Losses (n_mixtures, n_rows): mistakes count, and so do probabilities, by the Brier score, half each.
+        """Return the mean of zero-one loss and Brier score, (n_mixtures, n_rows), by which mixtures are compared.
 
-        Mistakes alone would not mind a mixture that is right but never sure; the Brier score alone would prefer one
-        that is wrong more often, but less sure of it.
+        The zero-one loss alone does not tell a confident mixture from an unsure one. The Brier score alone would prefer
+        a mixture that errs more often with lower confidence.
         """
         return (zero_one(y, mixtures) + brier(y, mixtures)) / 2.0
 
     def mixture_loss(self, y: NDArray[np.intp], mixture: Floats) -> Floats:
-        """Losses (n_rows,) of what was issued."""
+        """Return the losses (n_rows,) of the issued predictions (n_rows, n_classes)."""
         return self.losses(y, self.normalised(mixture)[np.newaxis], None)[0]
 
-    def distances(self, one: Floats, others: Floats, y: NDArray[np.intp]) -> Floats:
-        """How far others, (n_others, n_rows, n_classes), are from one in each row: 1 if they see another class."""
+    def disagreements(self, one: Floats, others: Floats, y: NDArray[np.intp]) -> Floats:
+        """Return 1 where other models, (n_others, n_rows, n_classes), predict another class than one model, else 0."""
         return (one.argmax(axis=-1) != others.argmax(axis=-1)).astype(np.float64)
 
     def rescale(self, losses: Floats) -> Floats:
-        """Losses are in [0, 1] already."""
+        """Return the losses unchanged: they lie in [0, 1]."""
         return losses
 
-    def rescale_seen(self, losses: Floats) -> Floats:
-        """The same, where only some experts were asked."""
+    def rescale_queried(self, losses: Floats) -> Floats:
+        """Return the losses of the queried experts unchanged: they lie in [0, 1]."""
         return losses

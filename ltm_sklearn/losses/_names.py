@@ -1,4 +1,4 @@
-"""What losses are called."""
+"""Names of losses, as records and pages show them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ._regression_losses import LOSSES, RegressionLoss
 
 
 def loss_name(loss: Any) -> str:
-    """What a loss is called; of one's own, the name of the function or class."""
+    """Return the name of a loss; of a custom loss, the name of its function or class."""
     if isinstance(loss, str):
         return loss
     for name, known in {**CLASS_LOSSES, **LOSSES}.items():

@@ -1,4 +1,4 @@
-"""The range of losses of which only a few are seen in a round."""
+"""A running range of losses, for rounds in which only some experts are queried."""
 
 from __future__ import annotations
 
@@ -7,44 +7,43 @@ from typing import NamedTuple
 import numpy as np
 
 from .._typing import Floats
-from ._custom import bounded
+from ._custom import clip_large
 from ._regression_losses import ROUNDING_OF_MIXTURE
 
-#: The part of the losses that lies beyond each end of the range of those that were seen.
+#: Share of the losses below the low end of the range, and above the high end.
 BEYOND = 0.05
 
-#: How far an end moves where all losses of a round lie beyond it, as a part of the range: this, or 2/t in round t.
+#: How far an end moves if all losses of a round lie beyond it, as a share of the width: this, or 2/t in round t.
 PACE = 0.05
 
 
-class SeenRange(NamedTuple):
-    """Between which losses most of those of late lie.
+class ObservedRange(NamedTuple):
+    """Running 5 % and 95 % quantiles of the losses of the queried experts.
 
-    With the losses of all experts, the best of a round is what the others are measured by. Where one expert is asked,
-    there is nobody to measure it by in its round, so it is measured by what was seen in the rounds before. The ends are
-    running quantiles, so that 5 % of the losses are below and 5 % above: if it were the largest loss, a few outliers
-    would decide the range, and all others would look alike.
+    If the losses of all experts are known, the best loss of the round is the reference for the others. If a single
+    expert is queried, its loss can only be compared with those of earlier rounds. The ends of the range are quantiles,
+    since a few outliers would otherwise set the range, and all other losses would look alike.
     """
 
     low: float = np.inf
     high: float = -np.inf
-    n_rounds: int = 0  #: since there has been a range
+    n_rounds: int = 0  #: rounds since two losses differed
 
-    def widened(self, losses: Floats) -> SeenRange:
-        """The range after a round with these losses, (n_seen,), at least one."""
-        seen = bounded(losses)
-        lowest, highest = float(seen.min()), float(seen.max())
+    def widened(self, losses: Floats) -> ObservedRange:
+        """Return the range after a round with at least one loss, shape (n_queried,)."""
+        losses = clip_large(losses)
+        lowest, highest = float(losses.min()), float(losses.max())
         width = self.high - self.low
-        if not width > 0.0:  # nothing was seen yet, or always the same
-            return SeenRange(min(self.low, lowest), max(self.high, highest))
+        if not width > 0.0:  # no loss yet, or all were equal
+            return ObservedRange(min(self.low, lowest), max(self.high, highest))
         step = max(PACE, 2.0 / (self.n_rounds + 1.0)) * width
-        low = self.low - step * (float((seen < self.low).mean()) - BEYOND)
-        high = self.high + step * (float((seen > self.high).mean()) - BEYOND)
-        return SeenRange(max(low, min(self.low, lowest)), min(high, max(self.high, highest)), self.n_rounds + 1)
+        low = self.low - step * (float((losses < self.low).mean()) - BEYOND)
+        high = self.high + step * (float((losses > self.high).mean()) - BEYOND)
+        return ObservedRange(max(low, min(self.low, lowest)), min(high, max(self.high, highest)), self.n_rounds + 1)
 
     def rescaled(self, losses: Floats) -> Floats:
-        """Losses in [0, 1], those beyond the range being 0 or 1; 0 where all have been the same."""
+        """Map losses linearly from the range to [0, 1] and clip them; return 0 while the range is empty."""
         width = self.high - self.low
         if not width > ROUNDING_OF_MIXTURE * max(abs(self.low), abs(self.high)):
             return np.zeros_like(losses)
-        return np.clip((bounded(losses) - self.low) / width, 0.0, 1.0)
+        return np.clip((clip_large(losses) - self.low) / width, 0.0, 1.0)

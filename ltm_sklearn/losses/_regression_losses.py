@@ -1,9 +1,8 @@
-"""Losses of real predictions, in their own units."""
+"""Losses of real predictions, in the units of the loss."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,29 +11,29 @@ from numpy.typing import NDArray
 
 from .._param_checks import check_real
 from .._typing import Floats
-from ._custom import bounded, checked
+from ._custom import call_loss, clip_large
 
-#: A mixture of equal forecasts differs from them by no more than this part.
+#: Relative rounding error of the mixture of equal forecasts.
 ROUNDING_OF_MIXTURE = 1e-13
 
 
 class RegressionLoss(ABC):
-    """A loss of real predictions, convex in them, with its derivative."""
+    """Base class of losses of real predictions: a convex function of the prediction, and its derivative."""
 
     @abstractmethod
     def __call__(self, y: Floats, prediction: Floats) -> Floats: ...
 
     @abstractmethod
     def gradient(self, y: Floats, prediction: Floats) -> Floats:
-        """Derivative with respect to the prediction."""
+        """Return the derivative with respect to the prediction."""
 
-    def check_targets(self, y: Floats) -> None:  # noqa: B027 - most losses take all
-        """Raise a ValueError for targets that the loss cannot take."""
+    def check_targets(self, y: Floats) -> None:  # noqa: B027 - most losses accept all targets
+        """Raise a ValueError for targets for which the loss is not defined."""
 
 
 @dataclass(frozen=True)
-class Squared(RegressionLoss):
-    """``(ŷ - y)²``: aims at the mean."""
+class SquaredError(RegressionLoss):
+    """Squared error ``(ŷ - y)²``, least at the mean."""
 
     def __call__(self, y: Floats, prediction: Floats) -> Floats:
         return (prediction - y) ** 2
@@ -44,8 +43,8 @@ class Squared(RegressionLoss):
 
 
 @dataclass(frozen=True)
-class Absolute(RegressionLoss):
-    """``|ŷ - y|``: aims at the median."""
+class AbsoluteError(RegressionLoss):
+    """Absolute error ``|ŷ - y|``, least at the median."""
 
     def __call__(self, y: Floats, prediction: Floats) -> Floats:
         return np.abs(prediction - y)
@@ -56,7 +55,7 @@ class Absolute(RegressionLoss):
 
 @dataclass(frozen=True)
 class Pinball(RegressionLoss):
-    """``max(q (y - ŷ), (1 - q) (ŷ - y))``: aims at the quantile q.
+    """Pinball loss ``max(q (y - ŷ), (1 - q) (ŷ - y))``, least at the quantile q.
 
     Parameters
     ----------
@@ -79,8 +78,8 @@ class Pinball(RegressionLoss):
 
 
 @dataclass(frozen=True)
-class Percentage(RegressionLoss):
-    """``|ŷ - y| / |y|``: as a mean, the mean absolute percentage error. No target may be zero."""
+class AbsolutePercentageError(RegressionLoss):
+    """Absolute percentage error ``|ŷ - y| / |y|``, as a fraction. No target may be zero."""
 
     def __call__(self, y: Floats, prediction: Floats) -> Floats:
         return np.abs(prediction - y) / np.abs(y)
@@ -89,16 +88,18 @@ class Percentage(RegressionLoss):
         return np.sign(prediction - y) / np.abs(y)
 
     def check_targets(self, y: Floats) -> None:
-        # below the smallest normal number a percentage would overflow
+        # below the smallest normal number the division would overflow
         zero = np.abs(y) < np.finfo(np.float64).tiny
         if zero.any():
             row = int(zero.reshape(len(y), -1).any(axis=1).argmax())
-            raise ValueError(f"y is zero in row {row}: there are no percentages of zero; try loss='absolute'")
+            raise ValueError(
+                f"y is zero in row {row}, where a percentage error is undefined; try loss='absolute_error'"
+            )
 
 
 @dataclass(frozen=True)
 class Huber(RegressionLoss):
-    """``e²/2`` up to an error e of size δ, ``δ (|e| - δ/2)`` beyond: the mean, but outliers count less.
+    """Huber loss of an error e: ``e²/2`` up to the size δ, and ``δ (|e| - δ/2)`` beyond.
 
     Parameters
     ----------
@@ -122,20 +123,20 @@ class Huber(RegressionLoss):
 
 @dataclass(frozen=True)
 class LogCosh(RegressionLoss):
-    """``ln cosh(ŷ - y)``: about ``e²/2`` for small errors, ``|e| - ln 2`` for large ones, and smooth."""
+    """Log-cosh loss ``ln cosh(ŷ - y)``: about ``e²/2`` for a small error e and ``|e| - ln 2`` for a large one."""
 
     def __call__(self, y: Floats, prediction: Floats) -> Floats:
         size = np.abs(prediction - y)
-        return size + np.log1p(np.expm1(-2.0 * size) / 2.0)  # ln cosh itself would overflow
+        return size + np.log1p(np.expm1(-2.0 * size) / 2.0)  # cosh itself would overflow
 
     def gradient(self, y: Floats, prediction: Floats) -> Floats:
         return np.tanh(prediction - y)
 
 
 LOSSES: dict[str, RegressionLoss] = {
-    "squared": Squared(),
-    "absolute": Absolute(),
-    "percentage": Percentage(),
+    "squared_error": SquaredError(),
+    "absolute_error": AbsoluteError(),
+    "absolute_percentage_error": AbsolutePercentageError(),
     "pinball": Pinball(),
     "huber": Huber(),
     "log_cosh": LogCosh(),
@@ -143,55 +144,52 @@ LOSSES: dict[str, RegressionLoss] = {
 
 
 class OutputLosses:
-    """The losses of one or several outputs, of which each row is one.
+    """Losses of rows that belong to one of several outputs.
 
     Parameters
     ----------
     losses : list of RegressionLoss or callable
-        One for each output. A callable takes targets and predictions, shape (n_rows,) both.
+        One for each output. A callable takes targets and predictions, both of shape (n_rows,).
     """
 
     def __init__(self, losses: list[Any]) -> None:
         self.losses = losses
 
     @property
-    def have_gradients(self) -> bool:
-        """Whether all can be made linear."""
+    def have_gradient(self) -> bool:
+        """Whether all losses have a gradient and can be linearised."""
         return all(hasattr(loss, "gradient") for loss in self.losses)
 
     def of_experts(self, y: Floats, forecasts: Floats, outputs: NDArray[np.intp] | None) -> Floats:
-        """Losses (n_rows, n_experts) of forecasts (n_rows, n_experts)."""
+        """Return the losses (n_rows, n_experts) of forecasts (n_rows, n_experts)."""
         return np.stack([self.of(y, column, outputs) for column in forecasts.T], axis=1)
 
     def linear(self, y: Floats, mixture: Floats, forecasts: Floats, outputs: NDArray[np.intp] | None) -> Floats:
-        """``f'(ŷ) (x - ŷ)``: the same made linear at a mixture ŷ, (n_rows,)."""
+        """Return ``f'(ŷ) (x - ŷ)``: losses of forecasts x (n_rows, n_experts) linearised at their mixture ŷ."""
         with np.errstate(over="ignore"):
-            slope = bounded(self._each(y, mixture, outputs, "gradient"))[:, np.newaxis]
+            slope = clip_large(self._each(y, mixture, outputs, gradient=True))[:, np.newaxis]
             # relative to the mixture, so that large values of the target do not cancel in the differences
-            return bounded(slope * apart(forecasts, mixture[:, np.newaxis]))
+            return clip_large(slope * deviation_from_mixture(forecasts, mixture[:, np.newaxis]))
 
     def of(self, y: Floats, prediction: Floats, outputs: NDArray[np.intp] | None) -> Floats:
-        """Losses (n_rows,) of predictions (n_rows,)."""
+        """Return the losses (n_rows,) of predictions (n_rows,)."""
         with np.errstate(over="ignore"):
-            return bounded(self._each(y, prediction, outputs, "loss"))
+            return clip_large(self._each(y, prediction, outputs))
 
-    def _each(self, y: Floats, prediction: Floats, outputs: NDArray[np.intp] | None, what: str) -> Floats:
+    def _each(self, y: Floats, prediction: Floats, outputs: NDArray[np.intp] | None, gradient: bool = False) -> Floats:
+        name = "gradient" if gradient else "loss"
+        functions = [loss.gradient for loss in self.losses] if gradient else self.losses
         if outputs is None:
-            return checked(_part(self.losses[0], what), y, prediction, what)
+            return call_loss(functions[0], y, prediction, name)
         values = np.empty_like(y)
         for output in np.unique(outputs):
             here = outputs == output
-            values[here] = checked(_part(self.losses[output], what), y[here], prediction[here], what)
+            values[here] = call_loss(functions[output], y[here], prediction[here], name)
         return values
 
 
-def apart(forecasts: Floats, mixture: Floats) -> Floats:
-    """How far forecasts are from their mixture; what is only its rounding is nothing, or ranges would be made of it."""
-    apart = bounded(forecasts - mixture)
+def deviation_from_mixture(forecasts: Floats, mixture: Floats) -> Floats:
+    """Return the forecasts minus their mixture, with 0 for rounding errors, which must not widen a range."""
+    deviation = clip_large(forecasts - mixture)
     size = np.maximum(np.abs(forecasts), np.abs(mixture))
-    return np.where(np.abs(apart) <= ROUNDING_OF_MIXTURE * size, 0.0, apart)
-
-
-def _part(loss: Any, what: str) -> Callable[..., Any]:
-    part: Callable[..., Any] = loss if what == "loss" else loss.gradient
-    return part
+    return np.where(np.abs(deviation) <= ROUNDING_OF_MIXTURE * size, 0.0, deviation)

@@ -44,7 +44,7 @@ class RunRecord:
     targets, predictions : ndarray of shape (R,) or None
         What came, and what was issued; None for classifiers.
     loss_name : str
-        As the estimators call it: ``"squared"``.
+        As the estimators call it: ``"squared_error"``.
     uniform : ndarray of shape (R,) or None
         Loss of the plain mean of the experts; None where not all of them were asked.
     all_were_asked : bool, default=True

@@ -62,7 +62,7 @@ class BanditPolicy(PolicyByWeight):
         if seed is not None:
             self._bandit.set_params(random_state=seed)
         self._bandit._check_parameters()
-        low, high = self._bandit._known_range()
+        low, high = self._bandit.known_loss_range()
         if low > ROUNDING - 1.0 or high < -ROUNDING:
             raise ValueError(
                 f"algorithm={algorithm!r} must take losses from -1 to 0, which are minus the rewards on their range; "

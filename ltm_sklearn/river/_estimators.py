@@ -30,7 +30,7 @@ class LongTermMemoryClassifier(RiverEnsemble, base.MiniBatchClassifier):
         Any of `ltm_sklearn.experts`. None: `LongTermMemory()`. With `feedback="bandit"` any of `ltm_sklearn.bandits`.
         None: `LongTermMemoryBandit()`.
     loss
-        What the experts are charged: "zero_one" (mistakes), "brier", "log", or a function. "auto" is mistakes and,
+        What the experts are charged: "zero_one" (mistakes), "brier", "log_loss", or a function. "auto" is mistakes and,
         where predictions are averaged, the experts are followed or blended, whichever has been better, and one more
         learns to correct what they say.
     combine
@@ -197,7 +197,7 @@ class LongTermMemoryRegressor(RiverEnsemble, base.MiniBatchRegressor):
         Any of `ltm_sklearn.experts`. None: `LongTermMemory()`. With `feedback="bandit"` any of `ltm_sklearn.bandits`.
         None: `LongTermMemoryBandit()`.
     loss
-        "auto" (squared), "squared", "absolute", "pinball", or a function.
+        "auto" (squared_error), "squared_error", "absolute_error", "pinball", or a function.
     combine
         "average", "leader" or "sample".
     memory

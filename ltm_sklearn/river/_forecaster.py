@@ -54,7 +54,7 @@ class LongTermMemoryForecaster(base.Ensemble, time_series.base.Forecaster):
         self,
         models: Iterable[Any],
         algorithm: ExpertAlgorithm | None = None,
-        loss: Any = "squared",
+        loss: Any = "squared_error",
         horizon: int | None = None,
     ) -> None:
         super().__init__(models)  # type: ignore[arg-type]

@@ -14,7 +14,7 @@ from river import bandit, metrics, stats, utils
 from .._frames import is_known
 from .._param_checks import check_hashable, named_value_errors
 from .._typing import Floats
-from ..losses import SeenRange, bounded
+from ..losses import ObservedRange, clip_large
 
 #: So many pulls wait for their rewards; beyond that the oldest are given up.
 MOST_WAITING = 1000
@@ -55,7 +55,7 @@ class PolicyByWeight(bandit.base.Policy):
             raise ValueError("a metric's reward cannot be scaled: reward_scaler must be None, or reward_obj no metric")
         self._rewards = {}  #: of every arm that was offered or rewarded
         self._arms: list[Any] = []  #: in the order of the weights
-        self._seen = SeenRange()  #: of minus the rewards of late
+        self._seen = ObservedRange()  #: of minus the rewards of late
         self._first: list[float] = []  #: minus the first rewards, while there are few
         self._waiting: deque[tuple[Any, Any]] = deque(maxlen=MOST_WAITING)  #: arms pulled, each with its draw
         self._means: dict[Any, stats.Mean] = {}  #: of rewards until the first one that teaches something
@@ -105,7 +105,7 @@ class PolicyByWeight(bandit.base.Policy):
         _check_arms([arm_id])
         with named_value_errors("the reward"):
             reward = self._reward(*reward_args, **reward_kwargs)
-        losses = bounded(np.array([-reward]))
+        losses = clip_large(np.array([-reward]))
         first = [*self._first, float(losses[0])] if self._n < N_FIRST else []
         seen = _without_ends(first) if len(first) == N_FIRST else None
         seen = seen or self._seen.widened(losses)
@@ -194,7 +194,7 @@ def _check_arms(arms: list[Any]) -> None:
             raise ValueError(f"the arm is {arm!r}, which does not equal itself")
 
 
-def _without_ends(losses: list[float]) -> SeenRange | None:
+def _without_ends(losses: list[float]) -> ObservedRange | None:
     """The range of all losses but the lowest and the highest; None if it has no width."""
     _, low, *_, high, _ = sorted(losses)
-    return SeenRange(low, high) if high > low else None
+    return ObservedRange(low, high) if high > low else None

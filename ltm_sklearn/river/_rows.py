@@ -7,7 +7,7 @@ from typing import Any, Self
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from .._frames import as_dicts, listed
+from .._frames import frame_as_dicts, listed
 from .._param_checks import as_floats
 from .._typing import Floats
 
@@ -20,8 +20,7 @@ class Rows(list[dict[Any, Any]]):
     @classmethod
     def of_frame(cls, X: Any) -> Self:
         """The rows of a frame."""
-        framed(X)
-        rows = cls(as_dicts(X))
+        rows = cls(frame_as_dicts(framed(X)))
         rows.frame = X
         return rows
 

@@ -27,7 +27,7 @@ class LongTermMemoryEnsemble(BaseEstimator):
         The number of forecasters.
     algorithm : ExpertAlgorithm, optional
         Any of :mod:`ltm_sklearn.experts`. None: the aggregator of three of :class:`~ltm_sklearn.ExpertMixture`.
-    loss : str, RegressionLoss or callable, default="squared"
+    loss : str, RegressionLoss or callable, default="squared_error"
         As of :class:`~ltm_sklearn.ExpertMixture`.
 
     Attributes
@@ -53,7 +53,9 @@ class LongTermMemoryEnsemble(BaseEstimator):
     array([0., 1.])
     """
 
-    def __init__(self, n_estimators: int, algorithm: ExpertAlgorithm | None = None, loss: Any = "squared") -> None:
+    def __init__(
+        self, n_estimators: int, algorithm: ExpertAlgorithm | None = None, loss: Any = "squared_error"
+    ) -> None:
         self.n_estimators = n_estimators
         self.algorithm = algorithm
         self.loss = loss

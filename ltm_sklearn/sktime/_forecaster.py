@@ -40,7 +40,7 @@ class LongTermMemoryForecaster(_HeterogenousEnsembleForecaster):
         The experts. They stay as they are: copies of them are fitted.
     algorithm : ExpertAlgorithm, optional
         Any of :mod:`ltm_sklearn.experts`. None: the aggregator of three of :class:`~ltm_sklearn.ExpertMixture`.
-    loss : str, RegressionLoss or callable, default="squared"
+    loss : str, RegressionLoss or callable, default="squared_error"
         As of :class:`~ltm_sklearn.ExpertMixture`.
     n_jobs : int, optional
         Forecasters that are fitted side by side.
@@ -98,7 +98,7 @@ class LongTermMemoryForecaster(_HeterogenousEnsembleForecaster):
         self,
         forecasters: Any,
         algorithm: ExpertAlgorithm | None = None,
-        loss: Any = "squared",
+        loss: Any = "squared_error",
         n_jobs: int | None = None,
     ) -> None:
         self.algorithm = algorithm
@@ -199,5 +199,5 @@ class LongTermMemoryForecaster(_HeterogenousEnsembleForecaster):
 
         return [
             {"forecasters": [("last", NaiveForecaster()), ("trend", TrendForecaster())]},
-            {"forecasters": [NaiveForecaster("mean")], "algorithm": FixedShare(), "loss": "absolute"},
+            {"forecasters": [NaiveForecaster("mean")], "algorithm": FixedShare(), "loss": "absolute_error"},
         ]

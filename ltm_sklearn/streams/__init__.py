@@ -1,11 +1,17 @@
-"""Streams whose concepts return, and readers that turn tables into mini-batches."""
+"""Data streams: generators of recurring concepts, and readers that turn tables and files into mini-batches."""
 
+from ._batch_stream import BatchStream as BatchStream
+from ._batch_stream import open_stream as open_stream
 from ._batches import Batch
+from ._batches import BatchQueue as BatchQueue
+from ._builtin_streams import agrawal, led, linear_regressions, random_trees, rotating_hyperplane, sea, sine, stagger
+from ._concept_sources import dicts_as_array as dicts_as_array
 from ._concepts import Agrawal, Hyperplane, Led, LinearRegression, RandomTree, Sea, Sine, Stagger
+from ._readers import CSV as CSV
 from ._readers import Batches
-from ._ready import agrawal, led, linear_regressions, random_trees, rotating_hyperplane, sea, sine, stagger
-from ._recurring import RecurringConcepts, Segment
+from ._recurring_concepts import RecurringConcepts, Segment
 
+# Names that are imported "as" themselves are for the other packages of ltm_sklearn.
 __all__ = [
     "Agrawal",
     "Batch",
@@ -28,10 +34,3 @@ __all__ = [
     "sine",
     "stagger",
 ]
-
-# for the other packages
-from ._batches import joined as joined
-from ._batches import part as part
-from ._feed import feed_of as feed_of
-from ._readers import CSV as CSV
-from ._sources import table_of as table_of

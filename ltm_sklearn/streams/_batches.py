@@ -1,7 +1,8 @@
-"""Mini-batches of a stream, and rows of them."""
+"""Mini-batches of a stream, and a queue that regroups their rows."""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -9,57 +10,85 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
-from .._frames import as_dicts, stacked
+from .._frames import stacked
 from .._optional import import_extra
 
 
 class Batch(NamedTuple):
-    """Some rows of a stream, with their targets."""
+    """Consecutive rows of a stream with their targets."""
 
-    X: Any  #: array or frame of shape (n_rows, n_features)
+    X: Any  #: array or frame of shape (n_rows, n_features), or a list of dictionaries
     y: NDArray[Any]
-    concept: NDArray[np.intp] | None = None  #: which concept each row is of, where that is known
+    concept: NDArray[np.intp] | None = None  #: the concept that each row was drawn from, if known
 
 
-def rebatched(pieces: Iterable[Batch], batch_size: int) -> Iterator[Batch]:
-    """The same rows in batches of this size; the last may be smaller."""
-    held: list[Batch] = []
-    n_held = 0
-    for piece in pieces:
-        start = 0
-        while n_held + len(piece.y) - start >= batch_size:
-            stop = start + batch_size - n_held
-            yield joined([*held, part(piece, start, stop)])
-            held, n_held, start = [], 0, stop
-        if start < len(piece.y):
-            held.append(part(piece, start, len(piece.y)))
-            n_held += len(piece.y) - start
-    if held:
-        yield joined(held)
+class BatchQueue:
+    """First-in, first-out queue of rows: batches of any size go in, batches of a requested size come out."""
+
+    def __init__(self) -> None:
+        self._batches: deque[Batch] = deque()
+        self._start = 0  #: first row of the oldest batch that is still in the queue
+        self.n_rows = 0
+
+    def push(self, batch: Batch) -> None:
+        """Append the rows of a batch."""
+        if len(batch.y):
+            self._batches.append(batch)
+            self.n_rows += len(batch.y)
+
+    def pop(self, n_rows: int) -> Batch:
+        """Remove the oldest ``n_rows`` rows and return them as one batch."""
+        self.n_rows -= n_rows
+        parts = []
+        while n_rows > 0:
+            oldest, start = self._batches[0], self._start
+            stop = min(start + n_rows, len(oldest.y))
+            parts.append(slice_batch(oldest, start, stop))
+            self._start = stop
+            if stop == len(oldest.y):
+                self._batches.popleft()
+                self._start = 0
+            n_rows -= stop - start
+        return concatenate(parts)
 
 
-def part(batch: Batch, start: int, stop: int) -> Batch:
-    """Some rows of a batch."""
+def rebatch(batches: Iterable[Batch], batch_size: int) -> Iterator[Batch]:
+    """Regroup batches of any size into batches of ``batch_size`` rows; the last one may be smaller."""
+    queue = BatchQueue()
+    for batch in batches:
+        queue.push(batch)
+        while queue.n_rows >= batch_size:
+            yield queue.pop(batch_size)
+    if queue.n_rows:
+        yield queue.pop(queue.n_rows)
+
+
+def slice_batch(batch: Batch, start: int, stop: int) -> Batch:
+    """Return the rows from ``start`` to ``stop`` of a batch."""
+    if start == 0 and stop == len(batch.y):
+        return batch
     rows = slice(start, stop)
     concept = None if batch.concept is None else batch.concept[rows]
-    # For single rows, scikit-learn's way takes longer than many models.
-    quick = isinstance(batch.X, np.ndarray | list)
-    return Batch(batch.X[rows] if quick else _safe_indexing(batch.X, rows), batch.y[rows], concept)
+    # _safe_indexing takes longer for a single row than many models take to predict it
+    is_plain = isinstance(batch.X, np.ndarray | list)
+    return Batch(batch.X[rows] if is_plain else _safe_indexing(batch.X, rows), batch.y[rows], concept)
 
 
-def joined(parts: list[Batch]) -> Batch:
-    """Batches as one."""
-    if len(parts) == 1:
-        return parts[0]
-    concepts = [each.concept for each in parts if each.concept is not None]
-    y = joined_targets([each.y for each in parts])
-    tables = [each.X for each in parts]
+def concatenate(batches: list[Batch]) -> Batch:
+    """Join batches into one."""
+    if len(batches) == 1:
+        return batches[0]
+    targets = [batch.y for batch in batches]
+    if len({y.dtype.kind in "US" for y in targets}) > 1:  # NumPy would turn numbers beside text into text
+        targets = [y.astype(object) for y in targets]
+    concepts = [batch.concept for batch in batches if batch.concept is not None]
+    tables = [batch.X for batch in batches]
     X = [x for table in tables for x in table] if isinstance(tables[0], list) else stacked(tables)
-    return Batch(X, y, np.concatenate(concepts) if concepts else None)
+    return Batch(X, np.concatenate(targets), np.concatenate(concepts) if concepts else None)
 
 
-def targets_of(y: Any) -> NDArray[Any]:
-    """As an array; labels of several kinds stay what they are, where NumPy would make strings of all."""
+def target_array(y: Any) -> NDArray[Any]:
+    """Convert targets to an array; a list of text and numbers becomes an array of objects, not of text."""
     targets = np.asarray(y)
     if isinstance(y, list) and targets.dtype.kind in "US" and not all(isinstance(label, str | bytes) for label in y):
         targets = np.empty(len(y), dtype=object)
@@ -67,29 +96,17 @@ def targets_of(y: Any) -> NDArray[Any]:
     return targets
 
 
-def joined_targets(parts: list[NDArray[Any]]) -> NDArray[Any]:
-    """Targets as one array, with the same care."""
-    if len({part.dtype.kind in "US" for part in parts}) > 1:
-        parts = [part.astype(object) for part in parts]
-    return np.concatenate(parts)
-
-
-def sorted_labels(labels: Iterable[Any]) -> list[Any]:
-    """Each label once, sorted if they can be."""
+def distinct_labels(labels: Iterable[Any]) -> list[Any]:
+    """Return each label once: sorted, or in the order of appearance if the labels cannot be compared."""
     labels = list(dict.fromkeys(labels))
     try:
         return sorted(labels)
-    except TypeError:  # of several kinds
+    except TypeError:
         return labels
 
 
-def as_pairs(batch: Batch, names: list[Any]) -> Iterator[tuple[dict[Any, Any], Any]]:
-    """Rows and targets as River has them."""
-    return zip(as_dicts(batch.X, names), batch.y.tolist(), strict=True)
-
-
 def as_frames(batches: Iterable[Batch], names: list[Any]) -> Iterator[Batch]:
-    """The same batches with pandas frames for X."""
+    """Convert the features of batches from arrays to pandas frames."""
     pandas = import_extra("pandas", "frames")
     for batch in batches:
         yield batch._replace(X=pandas.DataFrame(batch.X, columns=names).infer_objects())

@@ -1,4 +1,4 @@
-"""Concepts to make streams of: each draws rows and their labels, and says what its features are called."""
+"""Synthetic concepts: functions that draw labelled rows, with the names of their features."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from .._param_checks import check_count, check_real, is_whole
 from .._typing import Floats
 
 MOST_FEATURES = 1_000_000
-MOST_LEVELS = 20  #: of a tree, whose leaves double with each
-MOST_DEVIATION = 1e300  #: of noise, of which a draw is then finite
+MOST_LEVELS = 20  #: depth of a tree, which has 2**depth leaves
+MOST_DEVIATION = 1e300  #: of noise: larger deviations give infinite targets
 MOST_TURN = 1e6  #: in radians
 
 
-class Rows(NamedTuple):
-    """What a concept draws: features, one column each, and targets."""
+class LabelledRows(NamedTuple):
+    """Rows drawn from a concept, with their labels or targets."""
 
     X: Floats
     y: NDArray[Any]
@@ -26,12 +26,12 @@ class Rows(NamedTuple):
 
 @dataclass(frozen=True)
 class Stagger:
-    """STAGGER: three attributes of three values each, and one of three rules.
+    """STAGGER concept: a rule over three nominal attributes of three values each.
 
     Parameters
     ----------
     rule : {0, 1, 2}, default=0
-        Small and red; green or round; middling or large.
+        0: small and red; 1: green or round; 2: medium or large.
     """
 
     rule: int = 0
@@ -42,21 +42,21 @@ class Stagger:
     def __post_init__(self) -> None:
         check_index("rule", self.rule, 3)
 
-    def __call__(self, rng: np.random.Generator, n_rows: int) -> Rows:
+    def __call__(self, rng: np.random.Generator, n_rows: int) -> LabelledRows:
         X = rng.integers(0, 3, (n_rows, 3)).astype(np.float64)
         size, colour, shape = X.T
         rules = [(size == 0) & (colour == 0), (colour == 2) | (shape == 0), size > 0]
-        return Rows(X, rules[self.rule].astype(np.int64))
+        return LabelledRows(X, rules[self.rule].astype(np.int64))
 
 
 @dataclass(frozen=True)
 class Sea:
-    """SEA: the first two of three numbers in [0, 10] sum to no more than a threshold.
+    """SEA concept: whether the sum of the first two of three features in [0, 10] is at most a threshold.
 
     Parameters
     ----------
     threshold : float, default=8.0
-        Between 0 and 20.
+        From 0 to 20.
     """
 
     threshold: float = 8.0
@@ -67,19 +67,19 @@ class Sea:
     def __post_init__(self) -> None:
         check_real("threshold", self.threshold, 0.0, 20.0)
 
-    def __call__(self, rng: np.random.Generator, n_rows: int) -> Rows:
+    def __call__(self, rng: np.random.Generator, n_rows: int) -> LabelledRows:
         X = 10.0 * rng.random((n_rows, 3))
-        return Rows(X, (X[:, 0] + X[:, 1] <= self.threshold).astype(np.int64))
+        return LabelledRows(X, (X[:, 0] + X[:, 1] <= self.threshold).astype(np.int64))
 
 
 @dataclass(frozen=True)
 class Sine:
-    """On which side of a sine curve in the unit square: one with a single bend or one with three, each both ways.
+    """Sine concept: whether a point of the unit square lies below or above a sine curve.
 
     Parameters
     ----------
     rule : {0, 1, 2, 3}, default=0
-        Below the first curve, above it, below the second, above it.
+        0: below the curve sin(b); 1: above it; 2: below the curve 0.5 + 0.3 sin(3 pi b); 3: above it.
     """
 
     rule: int = 0
@@ -90,21 +90,21 @@ class Sine:
     def __post_init__(self) -> None:
         check_index("rule", self.rule, 4)
 
-    def __call__(self, rng: np.random.Generator, n_rows: int) -> Rows:
+    def __call__(self, rng: np.random.Generator, n_rows: int) -> LabelledRows:
         X = rng.random((n_rows, 2))
         a, b = X.T
         below = a < np.sin(b) if self.rule < 2 else a < 0.5 + 0.3 * np.sin(3.0 * np.pi * b)
-        return Rows(X, (below if self.rule % 2 == 0 else ~below).astype(np.int64))
+        return LabelledRows(X, (below if self.rule % 2 == 0 else ~below).astype(np.int64))
 
 
 @dataclass(frozen=True)
 class Agrawal:
-    """Loan applications (Agrawal and others, 1993): nine attributes, and one of ten rules, with labels as River has.
+    """Agrawal concept (Agrawal and others, 1993): a rule over nine attributes of a loan application.
 
     Parameters
     ----------
     rule : int, default=0
-        Which of the ten, counted from 0.
+        Number of the rule, from 0 to 9; labels are those of River.
     """
 
     rule: int = 0
@@ -125,7 +125,7 @@ class Agrawal:
     def __post_init__(self) -> None:
         check_index("rule", self.rule, 10)
 
-    def __call__(self, rng: np.random.Generator, n_rows: int) -> Rows:
+    def __call__(self, rng: np.random.Generator, n_rows: int) -> LabelledRows:
         salary = rng.uniform(20_000, 150_000, n_rows)
         commission = np.where(salary >= 75_000, 0.0, rng.uniform(10_000, 75_000, n_rows))
         age, education = rng.integers(20, 81, n_rows), rng.integers(0, 5, n_rows)
@@ -133,7 +133,7 @@ class Agrawal:
         value = (9 - zipcode) * 100_000 * rng.uniform(0.5, 1.5, n_rows)
         years, loan = rng.integers(1, 31, n_rows), rng.uniform(0, 500_000, n_rows)
         X = np.column_stack([salary, commission, age, education, car, zipcode, value, years, loan]).astype(np.float64)
-        return Rows(X, self._label(salary, commission, age, education, value, years, loan).astype(np.int64))
+        return LabelledRows(X, self._label(salary, commission, age, education, value, years, loan).astype(np.int64))
 
     def _label(self, salary: Any, commission: Any, age: Any, education: Any, value: Any, years: Any, loan: Any) -> Any:
         def by_age(young: Any, middle: Any, old: Any) -> Any:
@@ -173,7 +173,7 @@ class Agrawal:
                 return 2 * income / 3 - 5000 * education + equity / 5 - 10_000 <= 0
 
 
-#: Which of the seven segments of a digit's display are lit.
+#: Lit segments of the seven-segment display of each digit.
 _SEGMENTS = np.array(
     [
         [1, 1, 1, 0, 1, 1, 1],
@@ -192,14 +192,14 @@ _SEGMENTS = np.array(
 
 @dataclass(frozen=True)
 class Led:
-    """A digit's display, seven segments among 17 that mean nothing; concepts differ in where the seven stand.
+    """LED concept: a digit from the seven segments of its display, placed among 17 irrelevant features.
 
     Parameters
     ----------
     seed : int, default=0
-        Of the places of the segments.
+        Seed of the places of the seven segments.
     flipped : float, default=0.1
-        Share of segments that are wrong.
+        Probability that a segment is inverted.
     """
 
     seed: int = 0
@@ -212,27 +212,27 @@ class Led:
         check_real("flipped", self.flipped, 0.0, 1.0)
         check_seed(self.seed)
 
-    def __call__(self, rng: np.random.Generator, n_rows: int) -> Rows:
+    def __call__(self, rng: np.random.Generator, n_rows: int) -> LabelledRows:
         digit = rng.integers(0, 10, n_rows)
         lit = _SEGMENTS[digit] ^ (rng.random((n_rows, 7)) < self.flipped)
         X = np.column_stack([lit, rng.integers(0, 2, (n_rows, 17))]).astype(np.float64)
-        return Rows(X[:, np.random.default_rng(self.seed).permutation(24)], digit)
+        return LabelledRows(X[:, np.random.default_rng(self.seed).permutation(24)], digit)
 
 
 @dataclass(frozen=True)
 class RandomTree:
-    """Labels by a random tree over numbers in [0, 1]: hard for linear models, slow to learn for trees.
+    """Random tree concept: labels of the leaves of a random decision tree over features in [0, 1].
 
     Parameters
     ----------
     seed : int, default=0
-        Of the tree.
+        Seed of the tree.
     n_features : int, default=5
-        Numbers in a row.
+        Number of features.
     n_classes : int, default=2
-        Labels of the leaves, each about as often as any other.
+        Number of classes; each labels about the same number of leaves.
     depth : int, default=5
-        Levels of the tree.
+        Depth of the tree.
     """
 
     seed: int = 0
@@ -248,7 +248,7 @@ class RandomTree:
         rng = np.random.default_rng(self.seed)
         low, high = np.zeros((1, self.n_features)), np.ones((1, self.n_features))
         features, thresholds = [], []
-        for _ in range(self.depth):  # a level at a time; each box is cut in two
+        for _ in range(self.depth):  # each level cuts each box in two
             boxes = np.arange(len(low))
             feature = rng.integers(0, self.n_features, len(low))
             cut = low[boxes, feature] + rng.uniform(0.3, 0.7, len(low)) * (high - low)[boxes, feature]
@@ -269,25 +269,25 @@ class RandomTree:
     def classes(self) -> tuple[int, ...]:
         return tuple(range(self.n_classes))
 
-    def __call__(self, rng: np.random.Generator, n_rows: int) -> Rows:
+    def __call__(self, rng: np.random.Generator, n_rows: int) -> LabelledRows:
         X = rng.random((n_rows, self.n_features))
         features, thresholds, labels = self._splits
         node = np.zeros(n_rows, dtype=np.intp)
         for feature, threshold in zip(features, thresholds, strict=True):
             node = 2 * node + (X[np.arange(n_rows), feature[node]] > threshold[node])
-        return Rows(X, labels[node])
+        return LabelledRows(X, labels[node])
 
 
 @dataclass(frozen=True)
 class Hyperplane:
-    """Which side of a plane through the middle of the unit cube; the plane is turned by an angle.
+    """Hyperplane concept: the side of a plane through the centre of the unit cube, turned by an angle.
 
     Parameters
     ----------
     angle : float, default=0.0
-        In radians.
+        Angle in radians.
     n_features : int, default=10
-        Numbers in a row, at least 2.
+        Number of features, at least 2.
     """
 
     angle: float = 0.0
@@ -299,30 +299,30 @@ class Hyperplane:
         check_count("n_features", self.n_features, high=MOST_FEATURES)
         check_real("angle", self.angle, -MOST_TURN, MOST_TURN)
         if self.n_features < 2:
-            raise ValueError(f"n_features={self.n_features!r}: a plane cannot turn in less than two dimensions")
+            raise ValueError(f"n_features={self.n_features!r} must be at least 2: a plane cannot turn in one dimension")
 
     @property
     def feature_names(self) -> tuple[str, ...]:
         return tuple(f"x{at}" for at in range(self.n_features))
 
-    def __call__(self, rng: np.random.Generator, n_rows: int) -> Rows:
+    def __call__(self, rng: np.random.Generator, n_rows: int) -> LabelledRows:
         X = rng.random((n_rows, self.n_features))
         fixed = np.random.default_rng(0).normal(size=(2, self.n_features))
         start, towards = np.linalg.qr(fixed.T)[0].T
         normal = np.cos(float(self.angle)) * start + np.sin(float(self.angle)) * towards
-        return Rows(X, ((X - 0.5) @ normal > 0.0).astype(np.int64))
+        return LabelledRows(X, ((X - 0.5) @ normal > 0.0).astype(np.int64))
 
 
 @dataclass(frozen=True)
 class LinearRegression:
-    """A linear target with coefficients of its own, and a little noise.
+    """Regression concept: a linear target with Gaussian noise.
 
     Parameters
     ----------
     seed : int, default=0
-        Of the coefficients.
+        Seed of the coefficients.
     n_features : int, default=5
-        Numbers in a row.
+        Number of features.
     deviation : float, default=0.1
         Standard deviation of the noise.
     """
@@ -342,19 +342,19 @@ class LinearRegression:
     def feature_names(self) -> tuple[str, ...]:
         return tuple(f"x{at}" for at in range(self.n_features))
 
-    def __call__(self, rng: np.random.Generator, n_rows: int) -> Rows:
+    def __call__(self, rng: np.random.Generator, n_rows: int) -> LabelledRows:
         X = rng.normal(size=(n_rows, self.n_features))
         coefficients = np.random.default_rng(self.seed).normal(size=self.n_features)
-        return Rows(X, X @ coefficients + self.deviation * rng.normal(size=n_rows))
+        return LabelledRows(X, X @ coefficients + self.deviation * rng.normal(size=n_rows))
 
 
 def check_index(name: str, value: Any, count: int) -> None:
-    """A whole number from 0 on."""
+    """Raise a ValueError unless a parameter is a whole number from 0 to ``count - 1``."""
     if not is_whole(value) or not 0 <= value < count:
         raise ValueError(f"{name}={value!r} must be a whole number from 0 to {count - 1}")
 
 
 def check_seed(seed: Any) -> None:
-    """What NumPy's generators take."""
+    """Raise a ValueError unless a seed is a whole number, 0 or more, as NumPy's generators need."""
     if not is_whole(seed) or seed < 0:
-        raise ValueError(f"seed={seed!r} must be a whole number that is not negative")
+        raise ValueError(f"seed={seed!r} must be a whole number, 0 or more")

@@ -30,7 +30,7 @@ with atheris.instrument_imports(include=["ltm_sklearn"]):
     from ltm_sklearn.aggregation import _stack
     from ltm_sklearn.bandits import _long_term_memory_bandit, _scaled, _sparse
     from ltm_sklearn.cli._forecast_file import read_forecasts
-    from ltm_sklearn.cli._stream_file import SelectedExperts, read_stream
+    from ltm_sklearn.cli._stream_file import StreamOptions, read_stream
     from ltm_sklearn.engine import _compiled_round as _one_row
     from ltm_sklearn.evaluation import _sequences, oracles
     from ltm_sklearn.experts import FixedShare, LongTermMemory, MixingPastPosteriors, ShareTheta
@@ -134,7 +134,7 @@ def switching(data: atheris.FuzzedDataProvider) -> None:
 def mixing(data: atheris.FuzzedDataProvider) -> None:
     forecasts = table(data, data.ConsumeIntInRange(2, 5), -1e3, 1e3)
     y = np.resize(table(data, 1, -1e3, 1e3), len(forecasts))
-    loss = data.PickValueInList(["squared", "absolute"])
+    loss = data.PickValueInList(["squared_error", "absolute_error"])
     lag, block = data.ConsumeIntInRange(0, 3), data.ConsumeIntInRange(1, 3)
     if len(forecasts) <= lag + block:
         return
@@ -185,11 +185,11 @@ def file_of(data: atheris.FuzzedDataProvider, name: str, head: bytes) -> Path:
 
 
 def csv(data: atheris.FuzzedDataProvider) -> None:
-    asked = SelectedExperts("y", [], "t" if data.ConsumeBool() else None, None, [], "auto", None)
+    options = StreamOptions("y", [], "t" if data.ConsumeBool() else None, None, [], "auto", None)
     rows = "".join(f"{at},{at % 7},{at % 2}\n" for at in range(25))
     path = file_of(data, "x.csv", f"t,a,y\n{rows}".encode())
     for read in (
-        lambda: read_stream(path, asked),
+        lambda: read_stream(path, options),
         lambda: read_forecasts(path, ExpertMixture(), "y", []),
         lambda: [batch.X.shape for batch in Batches(path, "y")],
     ):
@@ -205,7 +205,7 @@ def parquet(data: atheris.FuzzedDataProvider) -> None:
         whole[data.ConsumeIntInRange(0, len(whole) - 1)] = data.ConsumeIntInRange(0, 255)
     path = FOLDER / "x.parquet"
     path.write_bytes(bytes(whole[: data.ConsumeIntInRange(0, len(whole))]) if data.ConsumeBool() else bytes(whole))
-    refused_with(ValueError, lambda: read_stream(path, SelectedExperts("y", [], None, None, [], "auto", None)))
+    refused_with(ValueError, lambda: read_stream(path, StreamOptions("y", [], None, None, [], "auto", None)))
 
 
 def log(data: atheris.FuzzedDataProvider) -> None:

@@ -90,7 +90,7 @@ def mixture_run(checkpoint, n_segments):
     y = rng.normal(size=n_segments * 100).cumsum()
     turn = np.arange(len(y)) // 100 % 2
     table = y[:, np.newaxis] + rng.normal(size=(len(y), 3)) * np.column_stack([1 + 4 * turn, 5 - 4 * turn, turn + 2])
-    mixture, start = ExpertMixture(loss="absolute", record=50), 0
+    mixture, start = ExpertMixture(loss="absolute_error", record=50), 0
     if checkpoint is not None:
         mixture, start = checkpoint.resume(mixture)
     extra = {} if checkpoint is None else checkpoint.extra

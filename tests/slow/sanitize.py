@@ -23,10 +23,10 @@ ROOT = Path(__file__).resolve().parents[2]
 #: Files of tests, and which of theirs: those that run a kernel beside what defines it.
 TESTS = {
     "test_kernel.py": "compiled or saved or awake",
-    "test_bandit_interface.py": "compiled",
-    "test_sparse_bandit.py": "compiled",
+    "bandits/test_base.py": "compiled",
+    "bandits/test_sparse.py": "compiled",
     "test_council.py": "compiled",
-    "test_oracles.py": "compiled",
+    "evaluation/test_oracles.py": "compiled",
     "test_one_row.py": "",
     "test_stack.py": "compiled",
     "test_weighting.py": "compiled",
@@ -112,7 +112,7 @@ def main() -> int:
         target = args.folder or Path(temporary) / "build"
         if not (target / "ltm_sklearn").is_dir():
             build(broken_copy(Path(temporary)) if args.broken else ROOT, target)
-        files = ["test_oracles.py"] if args.broken else [args.only] if args.only else list(TESTS)
+        files = ["evaluation/test_oracles.py"] if args.broken else [args.only] if args.only else list(TESTS)
         failed = run(target.resolve(), files, args.seed)
     print("reports of a sanitizer, or failed tests" if failed else "no report of a sanitizer")
     return failed

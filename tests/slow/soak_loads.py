@@ -9,10 +9,10 @@ import itertools
 
 import numpy as np
 import pandas as pd
-from bandit_algorithms import BANDITS
 from river import linear_model, optim, preprocessing
 from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import GaussianNB
+from support.bandit_algorithms import BANDITS
 from support.bounds import RATES
 from support.expert_algorithms import ANY_SIZE, WITH_HORIZON
 

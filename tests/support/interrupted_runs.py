@@ -3,12 +3,12 @@
 from functools import partial
 
 import numpy as np
-from bandit_algorithms import BANDITS
 from forecasts import returning
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from support.bandit_algorithms import BANDITS
 from support.expert_algorithms import ALGORITHMS, drifting_losses
 
 from ltm_sklearn import ExpertMixture, LongTermMemoryClassifier, LongTermMemoryRegressor, Snapshots
@@ -137,7 +137,7 @@ ENSEMBLES = {
     "regressor": (lambda: _numbers(**MEMORY, record=7), regress),
     "regressor-leader": (lambda: _numbers(combine="leader"), regress),
     "mixture": (lambda: ExpertMixture(record=10), mix),
-    "mixture-lag-bias": (lambda: ExpertMixture(loss="absolute", lag=3, block=5, bias=True), mix),
+    "mixture-lag-bias": (lambda: ExpertMixture(loss="absolute_error", lag=3, block=5, bias=True), mix),
     "mixture-series": (lambda: ExpertMixture(series="shop", lag=2), mix_series),
     "mixture-quantiles": (lambda: ExpertMixture(quantiles=[0.1, 0.5, 0.9]), mix),
     "pipeline": (lambda: make_pipeline(StandardScaler(), _classifier(**MEMORY)), pipeline),
