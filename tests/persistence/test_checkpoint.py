@@ -125,7 +125,7 @@ def test_files_are_named_by_rows_and_the_oldest_are_deleted(tmp_path):
     assert names(tmp_path) == [f"checkpoint-{n_rows:012d}.ltm" for n_rows in (50, 75, 100)]
 
 
-def test_the_default_interval_is_a_minute_or_fifty_times_the_duration(tmp_path, monkeypatch):
+def test_the_default_interval_is_a_minute_or_50_durations(tmp_path, monkeypatch):
     now = [1000.0]
     monkeypatch.setattr(_checkpoint.time, "monotonic", lambda: now[0])
     checkpoint = Checkpoint(tmp_path)
@@ -473,7 +473,7 @@ def test_a_folder_that_disappears_is_named(tmp_path):
     assert saved_at(folder) == [30]
 
 
-def test_a_missing_parent_or_a_file_in_place_of_the_folder_is_named(tmp_path):
+def test_a_missing_parent_or_a_file_as_folder_is_named(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"there is no folder .*absent to make run in"):
         Checkpoint(tmp_path / "absent" / "run").resume(Hedge())
     (tmp_path / "run").write_text("")

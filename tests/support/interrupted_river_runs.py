@@ -1,9 +1,9 @@
-"""Runs of River's estimators and policies to be interrupted, as in ``runs``."""
+"""Runs of estimators and policies for River that tests interrupt, save and resume."""
 
 import numpy as np
 from river import compose, forest, linear_model, naive_bayes, neighbors, optim, preprocessing, time_series, tree
 from sklearn.linear_model import SGDClassifier
-from support.interrupted_runs import LABELS, MEMORY, NUMBERS, X
+from support.interrupted_runs import LABELS, MEMORY, NUMBERS, Run, X
 
 from ltm_sklearn import river
 from ltm_sklearn.bandits import Exp3IX
@@ -12,46 +12,46 @@ ROWS = [dict(zip("abc", row, strict=True)) for row in X.tolist()]
 
 
 def classify(first, last, model):
-    said = []
+    outputs = []
     for x, y in zip(ROWS[first:last], LABELS[first:last].tolist(), strict=True):
         chances = model.predict_proba_one(x)
-        said += [chances.get(False, -1.0), chances.get(True, -1.0)]
+        outputs += [chances.get(False, -1.0), chances.get(True, -1.0)]
         model.learn_one(x, y)
-    return np.array(said)
+    return np.array(outputs)
 
 
 def regress(first, last, model):
-    said = []
+    outputs = []
     for x, y in zip(ROWS[first:last], NUMBERS[first:last].tolist(), strict=True):
-        said.append(model.predict_one(x))
+        outputs.append(model.predict_one(x))
         model.learn_one(x, y)
-    return np.array(said)
+    return np.array(outputs)
 
 
 def delayed(first, last, model):
-    said = []
+    outputs = []
     for at in range(first, last):
-        said += sorted(model.predict_proba_one(ROWS[at], id=at).items())
+        outputs += sorted(model.predict_proba_one(ROWS[at], id=at).items())
         if at >= 5:
             model.learn_one(ROWS[at - 5], bool(LABELS[at - 5]), id=at - 5)
-    return np.array(said)
+    return np.array(outputs)
 
 
 def forecast(first, last, model):
-    said = []
+    outputs = []
     for y in NUMBERS[first:last].tolist():
         model.learn_one(y)
-        said += model.forecast(3)
-    return np.array(said)
+        outputs += model.forecast(3)
+    return np.array(outputs)
 
 
 def pull(first, last, policy):
-    said = []
+    outputs = []
     for y in NUMBERS[first:last].tolist():
         arm = policy.pull(["left", "right", None])
-        said.append(["left", "right", None].index(arm))
+        outputs.append(["left", "right", None].index(arm))
         policy.update(arm, y if arm == "left" else -y)
-    return np.array(said)
+    return np.array(outputs)
 
 
 def _trees():
@@ -73,7 +73,7 @@ def _lines():
     return [linear_model.LinearRegression(), tree.HoeffdingTreeRegressor(grace_period=20), linear_model.PARegressor()]
 
 
-RUNS = {
+_RUNS = {
     "river-lines": (lambda: river.LongTermMemoryClassifier(_small(), **MEMORY, seed=0), delayed),
     "river-classifier": (lambda: river.LongTermMemoryClassifier(_trees(), **MEMORY, record=9, seed=0), classify),
     "river-mixed": (lambda: river.LongTermMemoryClassifier(_mixed(), seed=0), classify),
@@ -91,3 +91,4 @@ RUNS = {
     "river-expert-policy": (lambda: river.ExpertPolicy(seed=0), pull),
     "river-bandit-policy": (lambda: river.BanditPolicy(Exp3IX(), seed=0), pull),
 }
+RUNS = {name: Run(*run) for name, run in _RUNS.items()}

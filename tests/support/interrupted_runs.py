@@ -1,6 +1,8 @@
-"""Runs to be interrupted: name -> how to make the model, and how to play rows of its stream, which gives numbers."""
+"""Runs of every estimator, mixture, algorithm and bandit that tests interrupt, save and resume."""
 
+from collections.abc import Callable
 from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from forecasts import returning
@@ -28,74 +30,83 @@ LOSSES = drifting_losses(N_ROWS, 4)
 MEMORY = {"memory": Snapshots(every=20, max_size=4)}
 
 
+class Run(NamedTuple):
+    """A model, and a function that plays rows of its stream and returns numbers."""
+
+    make: Callable[[], Any]
+    play: Callable[[int, int, Any], Any]  #: first row, last row, model
+
+    def __call__(self, first, last, model):
+        return np.asarray(self.play(first, last, model))
+
+
 def experts(first, last, model):
-    """Of an algorithm."""
     return model.run(LOSSES[first:last])
 
 
 def bandit(first, last, model):
-    drawn = []
+    outputs = []
     for losses in LOSSES[first:last]:
         arm = model.draw(4)
         model.update(arm, losses[arm])
-        drawn.append([arm, *model.probabilities])
-    return np.array(drawn)
+        outputs.append([arm, *model.probabilities])
+    return np.array(outputs)
 
 
 def classify(first, last, model):
-    said = []
+    outputs = []
     for at in range(first, last, 10):
         rows = slice(at, at + 10)
         if at:
-            said.append(model.predict_proba(X[rows]).ravel())
+            outputs.append(model.predict_proba(X[rows]).ravel())
         model.partial_fit(X[rows], LABELS[rows], classes=[False, True])
-    return np.concatenate([*said, model.weights_])
+    return np.concatenate([*outputs, model.weights_])
 
 
 def regress(first, last, model):
-    said = []
+    outputs = []
     for at in range(first, last, 10):
         rows = slice(at, at + 10)
         if at:
-            said.append(model.predict(X[rows]))
+            outputs.append(model.predict(X[rows]))
         model.partial_fit(X[rows], NUMBERS[rows])
-    return np.concatenate([*said, model.weights_])
+    return np.concatenate([*outputs, model.weights_])
 
 
 def a_few(play, first, last, model):
-    """A fifth of the rows: forests are slow."""
+    """Play a fifth of the rows: forests are slow."""
     return play(first // 5, last // 5, model)
 
 
 def delayed(first, last, model):
-    """Targets come five rows late: those of the last five wait when the run is interrupted."""
-    said = []
+    """Play a stream whose targets come five rows late; five of them are pending when the run is interrupted."""
+    outputs = []
     if not first:
         model.partial_fit(X[:10], LABELS[:10], classes=[False, True])
     for at in range(first + 10, last + 10):
         row = at % N_ROWS
-        said.append(model.issue_proba(X[row : row + 1], [("row", at)])[0])
+        outputs.append(model.issue_proba(X[row : row + 1], [("row", at)])[0])
         if at >= 15:
             model.learn([("row", at - 5)], LABELS[(at - 5) % N_ROWS : (at - 5) % N_ROWS + 1])
-    return np.concatenate([*said, model.weights_])
+    return np.concatenate([*outputs, model.weights_])
 
 
 def mix(first, last, model):
-    said = []
+    outputs = []
     for at in range(first, last, 10):
         if at:
-            said.append(model.predict(TABLE[at : at + 10]).ravel())
+            outputs.append(model.predict(TABLE[at : at + 10]).ravel())
         model.partial_fit(TABLE[at : at + 10], TARGETS[at : at + 10])
-    return np.concatenate([*said, model.weights_.ravel()])
+    return np.concatenate([*outputs, model.weights_.ravel()])
 
 
 def mix_series(first, last, model):
     import pandas as pd
 
     table = pd.DataFrame(TABLE, columns=list("abcd")).assign(shop=[("north", "south")[at % 2] for at in range(N_ROWS)])
-    said = [model.predict(table[first:last])] if first else []
+    outputs = [model.predict(table[first:last])] if first else []
     model.partial_fit(table[first:last], TARGETS[first:last])
-    return np.concatenate([*said, model.weights_.ravel()])
+    return np.concatenate([*outputs, model.weights_.ravel()])
 
 
 def pipeline(first, last, model):
@@ -143,12 +154,7 @@ ENSEMBLES = {
     "pipeline": (lambda: make_pipeline(StandardScaler(), _classifier(**MEMORY)), pipeline),
 }
 RUNS = {
-    **{f"experts-{name}": (make, experts) for name, make in ALGORITHMS.items()},
-    **{f"bandits-{name}": (make, bandit) for name, make in BANDITS.items()},
-    **ENSEMBLES,
+    **{f"experts-{name}": Run(make, experts) for name, make in ALGORITHMS.items()},
+    **{f"bandits-{name}": Run(make, bandit) for name, make in BANDITS.items()},
+    **{name: Run(*run) for name, run in ENSEMBLES.items()},
 }
-
-
-def played(run, first, last, model):
-    """Rows of a run, as numbers."""
-    return np.asarray(run[1](first, last, model))
