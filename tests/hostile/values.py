@@ -1,4 +1,4 @@
-"""Hostile values: what a good argument is turned into to see whether it is borne or refused."""
+"""Hostile values that replace good arguments."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from hypothesis import strategies as st
 
 
 class Mute:
-    """An object that is equal to nothing and refuses to be a number, a truth or a text of interest."""
+    """Object that cannot be compared or converted to a boolean."""
 
     def __bool__(self) -> bool:
-        raise TypeError("a mute has no truth")
+        raise TypeError("a mute object has no truth value")
 
     def __eq__(self, other: object) -> bool:
-        raise TypeError("a mute is not compared")
+        raise TypeError("a mute object cannot be compared")
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -89,8 +89,8 @@ def _polars(array: Any) -> Any:
     return pl.DataFrame({f"x{at}": list(column) for at, column in enumerate(_frame(array).to_numpy().T)}, strict=False)
 
 
-#: The same numbers in other clothes; what cannot be made of them is not tried.
-CLOTHES: dict[str, Callable[[Any], Any]] = {
+#: The same numbers in other containers and dtypes; conversions that fail are skipped.
+CONTAINERS: dict[str, Callable[[Any], Any]] = {
     "list": lambda a: a.tolist(),
     "tuples": lambda a: tuple(map(tuple, a.tolist())) if a.ndim > 1 else tuple(a.tolist()),
     "read-only": _read_only,
@@ -155,24 +155,24 @@ SCALES = [0.0, -1.0, 1e-320, 1e-160, 1e160, 1e307, np.inf, np.nan]
 
 
 class Spoiler:
-    """Turns good arguments into hostile ones, or leaves them as they are.
+    """Replace good arguments by hostile ones, or leave them as they are.
 
     Parameters
     ----------
     draw : callable
-        Hypothesis's.
+        ``draw`` of Hypothesis.
     """
 
     def __init__(self, draw: Callable[[Any], Any]) -> None:
         self._draw = draw
-        self.done: list[str] = []  #: what was done, for a report
+        self.done: list[str] = []  #: changes, for a report
 
     def one_of(self, choices: Any) -> Any:
-        """One of some values."""
+        """Draw one of several values."""
         return self._draw(st.sampled_from(list(choices)))
 
     def __call__(self, good: Any) -> Any:
-        """An argument."""
+        """Return an argument."""
         if self.one_of([True, False, False]):
             return good
         if isinstance(good, dict):
@@ -180,7 +180,7 @@ class Spoiler:
         array = np.asarray(good)
         if array.ndim == 0 or self.one_of([True] + [False] * 5):
             return self._noted(self.one_of([*NUMBERS, *OTHERS]))
-        return self._noted(self._clothed(self._shaped(self._with_bad_cells(self._scaled(array)))))
+        return self._noted(self._in_container(self._shaped(self._with_bad_cells(self._scaled(array)))))
 
     def _noted(self, value: Any) -> Any:
         self.done.append(f"{type(value).__name__} {np.shape(value) if isinstance(value, np.ndarray) else ''}")
@@ -211,22 +211,22 @@ class Spoiler:
         self.done.append(change)
         try:
             return np.asarray(SHAPES[change](array))
-        except (IndexError, ValueError):  # it is empty already
+        except (IndexError, ValueError):  # the array is empty already
             return array
 
-    def _clothed(self, array: Any) -> Any:
-        change = self.one_of([None, None, *CLOTHES])
+    def _in_container(self, array: Any) -> Any:
+        change = self.one_of([None, None, *CONTAINERS])
         if change is None:
             return array
         self.done.append(change)
         try:
             with np.errstate(all="ignore"):
-                return CLOTHES[change](array)
+                return CONTAINERS[change](array)
         except (Exception, pl.exceptions.PanicException):  # these numbers cannot be put into it
             return array
 
     def _row(self, row: dict[Any, Any]) -> Any:
-        """A row as River has it."""
+        """Return a changed row of River's kind."""
         change = self.one_of(["value", "value", "value", "lost", "joined", "empty", "no row"])
         self.done.append(f"row: {change}")
         name = self.one_of(row)
@@ -239,7 +239,7 @@ class Spoiler:
         return {} if change == "empty" else self.one_of([value for value in OTHERS if not isinstance(value, dict)])
 
 
-#: What an argument is replaced by when it is the only bad one: also sizes that take room, and what is good elsewhere.
+#: Replacements of a single argument: also large sizes, and values that are right for other arguments.
 VALUES: list[Any] = [
     *NUMBERS,
     *OTHERS,
@@ -255,40 +255,40 @@ VALUES += [lambda *_: 0, lambda *_: np.nan, "warn", "raise", "full", "bandit", "
 
 
 class OneBad:
-    """Leaves all arguments as they are but one, which is replaced.
+    """Replace one argument, and leave all others as they are.
 
     Parameters
     ----------
     at : int
-        Which one, in the order in which they are handed over; -1: none of them.
+        Position of the argument in the order of calls; -1: none is replaced.
     value : object
-        What it is replaced by.
+        Replacement.
     """
 
     def __init__(self, at: int, value: Any = None) -> None:
         self.at, self.value = at, value
-        self.n_handed = 0
-        self.done: list[str] = []  #: what was done, for a report
+        self.n_seen = 0
+        self.done: list[str] = []  #: changes, for a report
 
     def __call__(self, good: Any) -> Any:
-        """An argument."""
-        self.n_handed += 1
-        if self.n_handed - 1 != self.at:
+        """Return an argument."""
+        self.n_seen += 1
+        if self.n_seen - 1 != self.at:
             return good
         self.done.append(f"argument {self.at} is {shown(self.value)}")
         return self.value
 
 
 def shown(value: Any) -> str:
-    """A value in a report."""
+    """Return a value as text for a report."""
     try:
         return repr(value)[:60]
-    except Exception:  # of those that refuse
+    except Exception:  # some objects refuse
         return type(value).__name__
 
 
 def is_finite(value: Any, nan: bool = False) -> bool:
-    """Whether all numbers in an answer are finite; ``nan``: or NaN."""
+    """Return whether all numbers in a result are finite, or NaN if ``nan`` is true."""
     if isinstance(value, dict):
         return all(is_finite(each, nan) for each in value.values())
     if isinstance(value, list | tuple):

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from hostile_property import Entry, with_bad_parameters
+from hostile.entry import Entry, with_bad_parameters
 from matplotlib.figure import Figure
 from support.bandit_algorithms import BANDITS
 from support.expert_algorithms import ALGORITHMS, HORIZON, K

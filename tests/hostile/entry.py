@@ -1,8 +1,8 @@
-"""What must hold of any public entry, whatever it is given.
+"""The property that hostile tests check of every public name, for any arguments.
 
-Either it works: what it answers is finite, weights are a distribution, and it goes on working. Or it raises a
-ValueError or a TypeError that names something of the input, and then all is as before: the state to the last bit, and
-what a good call answers next.
+Either the call works: its result is finite, weights are a distribution, and the next good call works. Or it raises a
+ValueError or TypeError that names something of the input, and then the state is unchanged to the last bit, and so is
+the result of the next good call.
 """
 
 from __future__ import annotations
@@ -17,11 +17,10 @@ from typing import Any
 
 import joblib
 import numpy as np
-from hostile_values import OneBad, Spoiler, is_finite
+from hostile.values import OneBad, Spoiler, is_finite
 
-#: What a message may speak of: arguments and what they are made of, by the names that users know them by. What Python's
-#: own errors say of any argument, as "float() argument must be ... a real number", names none. A VectorDict is
-#: what River makes of a row.
+#: Words of which a message must have one: names of arguments and of their parts. Python's own errors, such as "float()
+#: argument must be ... a real number", have none. River turns a row into a VectorDict.
 WORDS = (
     r"[Ii]nput|output|transitions|drop|experts|xs|dict|order|concepts|run_records|ends|n_seeds|most|rules|thresholds|losses|loss|awake|prior|"
     r"n_experts|expert|arms?|probability|rewards?|n_arms|n_queries|X|x|y|Y|y_pred|y_true|rows?|columns?|labels?|class|classes|targets?|"
@@ -32,26 +31,26 @@ WORDS = (
 
 
 class Entry:
-    """A public name, and ways into it.
+    """A public name, and calls of it.
 
     Parameters
     ----------
     make : callable
-        Gives the thing, having learned a little.
+        Make the object, after a few rounds.
     good : callable
-        Takes the thing; a call that must work, and what it answers.
+        Take the object, and return the result of a call that must work.
     calls : dict
-        Take the thing and a ``Spoiler``.
+        Functions of the object and a ``Spoiler``.
     errors : tuple of exceptions
-        Documented ones, beside ValueError and TypeError.
+        Documented exceptions besides ValueError and TypeError.
     nan : bool, "all" or tuple of str
-        Whether NaN is a documented answer; or the calls of which it is. "all": infinity is one, too.
+        Whether NaN is a documented result; or the calls of which it is. "all": infinity is documented, too.
     forgets : tuple of str
-        Calls after which rows may be of another kind, as after ``fit``: then only ``fit`` is good.
+        Calls after which rows may be of another kind, such as ``fit``: then ``good`` need not work.
     keeps : bool
-        Whether errors are ours: then they name something, and the state is that before.
+        Whether an error must name something and leave the state unchanged.
     others : str
-        A pattern of errors of others' code, which may have changed its own state by then.
+        Pattern of errors of other libraries, which may have changed their own state.
     """
 
     def __init__(
@@ -76,55 +75,57 @@ class Entry:
             return pickle.dumps(self.make())
 
     @cached_property
-    def _answer(self) -> str:
-        """Of the good call, when nothing has happened before."""
+    def _good_result(self) -> str:
+        """Hash of the good call's result."""
         return joblib.hash(self.good(self.fresh()))
 
     def fresh(self) -> Any:
-        """The thing."""
+        """Return a new object."""
         return pickle.loads(self._pickled)
 
     def n_arguments(self, name: str) -> int:
-        """How many arguments of a call are spoiled."""
+        """Return how many arguments of a call are spoiled."""
         bad = OneBad(-1)
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            with suppress(*self.errors):  # some calls are wrong by themselves, as with an id that is not known
+            with suppress(*self.errors):  # some calls are wrong in themselves, such as those with an unknown id
                 self.calls[name](self.fresh(), bad)
-        return bad.n_handed
+        return bad.n_seen
 
-    def endure(self, name: str, bad: Spoiler | OneBad) -> bool:
-        """Whether a call with hostile arguments worked; raises an AssertionError if it did what it must not."""
+    def check(self, name: str, bad: Spoiler | OneBad) -> bool:
+        """Return whether a call with hostile arguments works; raise an AssertionError if it violates the property."""
         with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")  # of numbers that overflow in others' models
+            warnings.simplefilter("ignore")  # of numbers that overflow in models of other libraries
             thing = self.fresh()
             before = joblib.hash(thing)
-            said = None
+            message = None
             try:
-                answer = self.calls[name](thing, bad)
+                result = self.calls[name](thing, bad)
             except self.errors as error:
-                said = " ".join([f"{type(error).__name__}: {error}", *getattr(error, "__notes__", ())])
-                is_ours = isinstance(error, ValueError | TypeError) and not re.search(self.others, said)
-            if said is not None:
+                message = " ".join([f"{type(error).__name__}: {error}", *getattr(error, "__notes__", ())])
+                is_ours = isinstance(error, ValueError | TypeError) and not re.search(self.others, message)
+            if message is not None:
                 if self.keeps and is_ours:
-                    assert re.search(rf"(?<!\w)({WORDS})(?!\w)", said), f"names nothing of the input: {said}"
-                if self.keeps and not re.search(self.others, said):
-                    assert joblib.hash(thing) == before, f"the state has changed: {said}"
-                    assert joblib.hash(self.good(thing)) == self._answer, f"what comes next has changed: {said}"
+                    assert re.search(rf"(?<!\w)({WORDS})(?!\w)", message), f"names nothing of the input: {message}"
+                if self.keeps and not re.search(self.others, message):
+                    assert joblib.hash(thing) == before, f"the state has changed: {message}"
+                    assert joblib.hash(self.good(thing)) == self._good_result, (
+                        f"the next good call has another result: {message}"
+                    )
                 return False
             nan = name in self.nan if isinstance(self.nan, tuple) else bool(self.nan)
-            assert self.nan == "all" or is_finite(answer, nan), f"answered {answer!r}"
+            assert self.nan == "all" or is_finite(result, nan), f"returned {result!r}"
             assert_distribution(thing)
             if name not in self.forgets:
                 following = self.good(thing)
                 assert self.nan == "all" or is_finite(following, self.nan is True), (
-                    "the next good call answers what is not finite"
+                    "the result of the next good call is not finite"
                 )
             return True
 
 
 def assert_distribution(thing: Any) -> None:
-    """Whatever weights the thing shows are such."""
+    """Assert that the weights of an object are a distribution, if it has any."""
     weights = getattr(thing, "weights_", None)
     if weights is None or not len(weights):
         return
@@ -135,7 +136,7 @@ def assert_distribution(thing: Any) -> None:
 
 
 def with_bad_parameters(cls: Callable[..., Any], good: dict[str, Any], use: Callable[[Any], Any]) -> Any:
-    """A call that makes a thing of its own with parameters that are spoiled, and uses it."""
+    """Return a call that makes an object with spoiled parameters and uses it."""
 
     def call(_: Any, bad: Spoiler) -> Any:
         return use(cls(**{name: bad(value) for name, value in good.items()}))

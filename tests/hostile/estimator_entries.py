@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from hostile_property import Entry, with_bad_parameters
+from hostile.entry import Entry, with_bad_parameters
 from river import linear_model, naive_bayes, time_series
 from sklearn.linear_model import LinearRegression, SGDClassifier, SGDRegressor
 from sklearn.naive_bayes import GaussianNB
