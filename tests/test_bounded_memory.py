@@ -1,4 +1,4 @@
-"""Streams have no end: nothing grows with the rounds. `tests/slow/soak.py` does the same for ten million of them."""
+"""Memory does not grow with the rounds; ``tests/slow/soak.py`` tests that over ten million rounds."""
 
 import gc
 import pickle
@@ -13,7 +13,7 @@ from ltm_sklearn import Snapshots
 
 pytestmark = pytest.mark.exhaustive
 
-#: A number more in each round would take more than this over the rounds that are measured.
+#: One more number in each round would take more than this over the rounds that are measured.
 MOST_BYTES = 16_000
 
 #: Fast enough to be measured with every allocation on record.
@@ -22,7 +22,7 @@ TRACED = {**FAST, **{name: lambda seed, of=load: of(seed, Snapshots(20, max_size
 
 @pytest.fixture(autouse=True)
 def short_chunks(monkeypatch):
-    """Of a hundred rounds, from tables of their own."""
+    """Use chunks of a hundred rounds, from tables of their own."""
     tables = [soak_loads.loss_chunks, soak_loads.forecast_chunks, soak_loads.labelled_rows]
     for table in tables:
         table.cache_clear()
@@ -68,7 +68,7 @@ def test_states_do_not_grow_with_the_rounds(name):
     assert load.problems() == []
 
 
-def test_pruned_copies_grow_with_the_logarithm_of_the_rounds_only():
+def test_pruned_copies_grow_with_the_logarithm_of_the_rounds():
     load = SLOW["experts tv-pruned"](seed=0)
     sizes = []
     for _ in range(4):
@@ -78,7 +78,7 @@ def test_pruned_copies_grow_with_the_logarithm_of_the_rounds_only():
     assert load.problems() == []
 
 
-def test_a_load_that_grows_is_found_out():
+def test_a_load_that_grows_is_noticed():
     class Hoarder(soak_loads.Load):
         kept = ()
 

@@ -1,11 +1,13 @@
-"""The documentation: links lead somewhere, every public name is in the reference, the map of the paper is true."""
+"""The documentation: code runs, links lead somewhere, and every public name and test that it names exists."""
 
 import importlib
+import logging
 import pkgutil
 import re
 import sys
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import pytest
 
 import ltm_sklearn
@@ -16,14 +18,18 @@ PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
 
 
 def prose(page):
-    """A page's text without its code."""
+    """Return a page's text without its code."""
     return re.sub(r"^```.*?^```", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
 
 
 def anchors(page):
-    """What GitHub, and the site, call the headings of a page."""
+    """Return the anchors that GitHub and the site give to the headings of a page."""
     headings = re.findall(r"^#+ (.+)$", prose(page), flags=re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def code_blocks(page):
+    return re.findall(r"```python\n(.*?)```", page.read_text(), flags=re.DOTALL)
 
 
 def links(page):
@@ -46,6 +52,26 @@ def public_modules():
     return [module for module in modules if hasattr(module, "__all__")]
 
 
+@pytest.fixture
+def separate_output(monkeypatch):
+    """No windows, no figures left open, and the logging of the next test unchanged."""
+    plt.switch_backend("Agg")
+    monkeypatch.setattr(logging.getLogger(), "handlers", [])
+    yield
+    plt.close("all")
+    logging.getLogger("ltm_sklearn").setLevel(logging.NOTSET)
+
+
+@pytest.mark.fast_cases(1)
+@pytest.mark.parametrize("page", [page for page in PAGES if code_blocks(page)], ids=lambda page: page.name)
+@pytest.mark.usefixtures("separate_output")
+def test_code_in_the_documentation_runs(page, capsys):
+    names = {}
+    for block in code_blocks(page):
+        exec(compile(block, page.name, "exec"), names)
+    assert capsys.readouterr().out
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_to_files_and_headings(page):
     pictures = drawn_pictures()
@@ -65,7 +91,7 @@ def test_every_page_is_in_a_table_of_contents():
     assert pages - set(re.findall(r"^   (\w+)$", listed, flags=re.MULTILINE)) == set()
 
 
-def test_every_saved_table_is_on_the_page_of_benchmarks():
+def test_every_saved_table_is_on_the_benchmarks_page():
     saved = {path.name for path in (ROOT / "benchmarks" / "results").glob("*.md")}
     text = (DOCS / "benchmarks.md").read_text()
     shown = re.findall(r"^\[(\w+\.md)\]\(\.\./benchmarks/results/\1\)$", text, flags=re.MULTILINE)
@@ -86,7 +112,7 @@ def paper_map():
 
 
 @pytest.mark.parametrize("name", sorted(set(paper_map())))
-def test_the_map_of_the_paper_names_what_there_is(name):
+def test_names_in_the_map_of_the_paper_exist(name):
     if ".py" in name:
         path, _, test = name.partition("::")
         file = ROOT / path if path.startswith("examples/") else next((ROOT / "tests").rglob(path))
