@@ -163,13 +163,13 @@ def test_rows_for_moa_are_numbers_or_categories(tmp_path, package):
 
 def test_a_learner_that_fails_is_named_beside_the_others(tmp_path, package):
     from benchmarks import contest
-    from benchmarks.report import FailureReport
+    from benchmarks.report import Report
 
     runs = {
         ("A", "one"): [{"accuracy": 0.5, "after_return": np.nan, "cpu_seconds": 12.3}],
         ("A", "two"): [{"error": "TypeError: Class not found"}],
     }
-    contest.save(FailureReport(tmp_path, "a test"), "both", ["A"], ["one", "two"], runs, ["Said."], ())
+    contest.save(Report(tmp_path, "a test"), "both", ["A"], ["one", "two"], runs, ["Said."], ())
     assert rows_of(tmp_path / "both.csv") == [["", "A"], ["one", "0.5000"], ["two", "-"]]
     assert rows_of(tmp_path / "both_returns.csv")[1] == ["one", "-"]
     assert rows_of(tmp_path / "both_seconds.csv")[1] == ["one", "12"]

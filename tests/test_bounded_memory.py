@@ -14,7 +14,7 @@ from ltm_sklearn import Snapshots
 pytestmark = pytest.mark.exhaustive
 
 #: One more number in each round would take more than this over the rounds that are measured.
-MOST_BYTES = 16_000
+MOST_BYTES = 20_000
 
 #: Fast enough to be measured with every allocation on record.
 TRACED = {**FAST, **{name: lambda seed, of=load: of(seed, Snapshots(20, max_size=3)) for name, load in ROWS.items()}}
