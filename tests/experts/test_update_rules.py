@@ -1,11 +1,21 @@
-"""Weights of each static algorithm, computed from the whole history by its definition in the literature."""
+"""Weights of single algorithms, computed from the whole history by their definitions in the literature."""
 
 import numpy as np
 import pytest
 from scipy.integrate import quad
 from support.expert_algorithms import drifting_losses, random_losses
 
-from ltm_sklearn.experts import BOA, AdaNormalHedge, AdaNormalHedgeTV, AdaptMLProd, Hedge, MLPoly, Prod, Squint
+from ltm_sklearn.experts import (
+    BOA,
+    AdaNormalHedge,
+    AdaNormalHedgeTV,
+    AdaptMLProd,
+    FixedShare,
+    Hedge,
+    MLPoly,
+    Prod,
+    Squint,
+)
 
 # Each function returns the weights, up to a factor, after rounds with these losses and regrets, both (t, K).
 
@@ -96,6 +106,17 @@ def ml_poly(losses, regrets):
     return total / ((regrets**2).sum(axis=0) + (regrets**2).max())
 
 
+def fixed_share(losses, regrets):
+    """Herbster and Warmuth 1998 with falling rates: the posterior is tempered when the rate falls."""
+    n_experts = losses.shape[1]
+    weights = np.full(n_experts, 1 / n_experts)
+    for t, loss in enumerate(losses, 1):
+        now, then = (np.sqrt(8 * np.log(n_experts * (s + 1)) / s) for s in (t, t + 1))
+        posterior = (weights * np.exp(-now * loss)) ** (then / now)
+        weights = (1 - 1 / (t + 2)) * posterior / posterior.sum() + 1 / (t + 2) / n_experts
+    return weights
+
+
 DEFINITIONS = {
     "Hedge": (Hedge, hedge),
     "Hedge 1": (lambda: Hedge(variant=1), hedge_1),
@@ -108,6 +129,7 @@ DEFINITIONS = {
     "AdaptMLProd": (AdaptMLProd, adapt_ml_prod),
     "BOA": (BOA, boa),
     "MLPoly": (MLPoly, ml_poly),
+    "FixedShare": (FixedShare, fixed_share),
 }
 
 
