@@ -73,8 +73,8 @@ def best_convex(forecasts: ArrayLike, y: ArrayLike, loss: str | Callable[..., An
         Targets.
     loss : str or callable, default="squared_error"
         A name from ``ltm_sklearn.losses.LOSSES``, or a convex loss ``loss(y, prediction)`` with a method
-        ``gradient`` that takes the same arguments. The squared error and piecewise linear losses, such as "absolute_error"
-        and "pinball", are solved exactly, others by Newton steps.
+        ``gradient`` that takes the same arguments. The squared error and piecewise linear losses, such as
+        "absolute_error" and "pinball", are solved exactly, others by Newton steps.
 
     Returns
     -------
