@@ -97,6 +97,8 @@ def test_a_longer_horizon_never_has_fewer_rates(constants):
         algorithm.weights(2)
         rates = algorithm.state_["rates"]
         assert (rates > 0.0).all()
+        if constants == "tight":
+            np.testing.assert_allclose(rates, 0.45 / 2.0 ** np.arange(len(rates)))
         assert rates.max() <= (0.2 if constants == "paper" else 0.45)
         sizes.append(len(rates))
     assert sizes == sorted(sizes)

@@ -255,8 +255,8 @@ def stochastic_bound(constants, n_rounds, n_experts, n_rates, gap, good):
 )
 def test_theorem_2_stochastic(constants, n_experts, n_segments, gap, seed):
     algorithm = BestOfBothWorlds(constants=constants)
-    regret, good = stochastic_regret(algorithm, 6_000, n_experts, n_segments, gap, seed)
-    assert regret <= stochastic_bound(constants, 6_000, n_experts, len(algorithm.state_["rates"]), gap, good)
+    regret, good = stochastic_regret(algorithm, 3_000, n_experts, n_segments, gap, seed)
+    assert regret <= stochastic_bound(constants, 3_000, n_experts, len(algorithm.state_["rates"]), gap, good)
 
 
 @pytest.mark.parametrize(
@@ -266,7 +266,7 @@ def test_theorem_2_stochastic(constants, n_experts, n_segments, gap, seed):
 def test_theorem_2_on_hard_streams(constants, switching):
     algorithm = BestOfBothWorlds(switching=switching, constants=constants)
     for kind in ("alternate", "returning"):
-        assert EXCESS[constants](algorithm, Environment(kind, 2, 5_000), 1, 3) <= ROUNDING
+        assert EXCESS[constants](algorithm, Environment(kind, 2, 3_000), 1, 3) <= ROUNDING
 
 
 # Broken copies --------------------------------------------------------------------------------------------------------
