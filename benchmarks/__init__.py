@@ -1,4 +1,4 @@
-"""Benchmarks: ``python -m benchmarks --list`` says which there are, README.md in this folder what they show."""
+"""Benchmarks: ``python -m benchmarks --list`` lists them, and README.md in this folder says what they show."""
 
 import sys
 from pathlib import Path

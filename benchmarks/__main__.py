@@ -29,7 +29,7 @@ DATA = ROOT.parent / "shared" / "data"
 
 
 def add_common(parser: argparse.ArgumentParser) -> None:
-    """Options of every benchmark."""
+    """Add the options that every benchmark has."""
     parser.add_argument("--quick", action="store_true", help="tiny sizes, to see that it runs; not into the results")
     parser.add_argument("--out", type=Path, help="folder of the results (default: benchmarks/results)")
     parser.add_argument("--data", type=Path, default=DATA, help="folder of the data (default: %(default)s)")
@@ -43,12 +43,12 @@ def add_common(parser: argparse.ArgumentParser) -> None:
 
 
 def named(words: list[str]) -> list[Benchmark]:
-    """Those whose names begin with these words."""
+    """Return the benchmarks whose names begin with these words."""
     return [each for each in BENCHMARKS if each.name.split()[: len(words)] == words]
 
 
 def listing() -> str:
-    """What there is, a line each."""
+    """Return a table of all benchmarks, one line each."""
     lines = [("name", "takes", "needs (peers)", "shows")]
     lines += [(each.name, each.takes.split(",")[0], each.needs, each.shows) for each in BENCHMARKS]
     widths = [max(map(len, column)) for column in list(zip(*lines, strict=True))[:-1]]
@@ -58,7 +58,7 @@ def listing() -> str:
 
 
 def run(benchmark: Benchmark, arguments: list[str]) -> None:
-    """Run one with these options."""
+    """Run one benchmark with these options."""
     module = benchmark.load()
     command = f"python -m benchmarks {benchmark.name}"
     parser = argparse.ArgumentParser(
@@ -79,7 +79,7 @@ def run(benchmark: Benchmark, arguments: list[str]) -> None:
 
 
 def run_all(benchmarks: list[Benchmark], arguments: list[str], data: Path) -> int:
-    """Run several; returns how many failed."""
+    """Run several benchmarks; return the number that failed."""
     failed = []
     for each in benchmarks:
         missing = each.missing(data)
@@ -106,7 +106,7 @@ def check_compiled() -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """The command; returns its exit code."""
+    """Run the command; return its exit code."""
     n_words = next((at for at, word in enumerate(arguments) if word.startswith("-")), len(arguments))
     words, arguments = arguments[:n_words], arguments[n_words:]
     chosen = named(words)

@@ -1,4 +1,4 @@
-"""What each part of the default is worth: regret without it, over regret with it.
+"""Ablation of the default algorithm: regret without each of its parts, divided by regret with it.
 
 The regimes are the switching ones of regret.py, on other seeds, and two whose gap changes half-way.
 """
@@ -15,11 +15,11 @@ from ltm_sklearn.experts import LongTermMemory
 from ltm_sklearn.experts import _long_term_memory as memory
 
 from .regimes import REGIMES, Regime, add_regimes, regimes_of
-from .report import Report, add_seeds, said, seeds_of
+from .report import Report, add_seeds, seeds_in_words, seeds_of
 
 
 def with_start(change: Callable[[dict], dict]):
-    """Change the state before the first round."""
+    """Return a patch that changes the state of LongTermMemory before the first round."""
     original = LongTermMemory._initial_state
 
     def initial_state(self, prior, rate=None, horizon=None):
@@ -29,7 +29,7 @@ def with_start(change: Callable[[dict], dict]):
 
 
 def with_tracker_prior(weights: Callable[[np.ndarray], np.ndarray]):
-    """Change the prior over the trackers' cells, (rates, trackers), keeping its sum."""
+    """Return a patch that changes the prior over the trackers, an array (rates, trackers), and keeps its sum."""
 
     def change(state: dict) -> dict:
         prior = state["tracker_prior"] * weights(state["tracker_prior"])
@@ -44,7 +44,7 @@ def halves(mixtures: float, sharpened: float) -> Callable[[np.ndarray], np.ndarr
 
 
 def rates_used(*used: int) -> Callable[[np.ndarray], np.ndarray]:
-    """Bundles by place, for mixtures and sharpened ones alike."""
+    """Return weights that keep the trackers with these learning rates, given by position."""
 
     def weights(prior: np.ndarray) -> np.ndarray:
         bundle = np.arange(prior.shape[1]) % (prior.shape[1] // 2)
@@ -54,10 +54,10 @@ def rates_used(*used: int) -> Callable[[np.ndarray], np.ndarray]:
 
 
 def constants(**changes: float):
-    """Change constants of the module, and what the kernel is told of them."""
+    """Return a patch that changes constants of the module and of the kernel."""
     sharing = changes.get("TRACKER_SHARING", memory.TRACKER_SHARING)
-    told = tuple(sharing if value is memory.TRACKER_SHARING else value for value in memory.KERNEL_CONSTANTS)
-    return patch.multiple(memory, KERNEL_CONSTANTS=told, **changes)
+    values = tuple(sharing if value is memory.TRACKER_SHARING else value for value in memory.KERNEL_CONSTANTS)
+    return patch.multiple(memory, KERNEL_CONSTANTS=values, **changes)
 
 
 VARIANTS = {
@@ -73,13 +73,13 @@ VARIANTS = {
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Seeds and regimes."""
+    """Add the options of seeds and regimes."""
     add_seeds(parser, 3, 100)
     add_regimes(parser)
 
 
 def run(report: Report, options: argparse.Namespace) -> None:
-    """The table."""
+    """Write the table of ratios of regrets."""
     seeds = seeds_of(options)
     changing = [Regime(20, 40, 3, 0.1, later_gap=0.8), Regime(20, 40, 3, 0.8, later_gap=0.15)]
     regimes = regimes_of([*(regime for regime in REGIMES if regime.kind == "switching"), *changing], options)
@@ -97,7 +97,7 @@ def run(report: Report, options: argparse.Namespace) -> None:
         worst = regimes[int(ratios.argmax())].name
         rows.append([name, f"{np.exp(np.log(ratios).mean()):.2f}", f"{ratios.max():.2f}", worst])
     notes = [
-        f"Regret over that of the default as it is, {len(regimes)} switching regimes, mean over {said(seeds)}, which "
-        "no other table reports."
+        f"Regret over that of the default as it is, {len(regimes)} switching regimes, mean over "
+        f"{seeds_in_words(seeds)}, which no other table reports."
     ]
     report.table("ablation", ["variant", "geometric mean", "worst", "where"], rows, notes)

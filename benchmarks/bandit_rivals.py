@@ -1,4 +1,4 @@
-"""The bandits that the default is compared with, and the settings that they are given."""
+"""Bandit algorithms that the default is compared with, and the grids of their settings."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BOUNDS = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 
 
 def grids(world: World, known: tuple[float, float]) -> dict[str, list[dict[str, Any]]]:
-    """All settings of all rivals."""
+    """Return the settings of each rival in a world, whose losses lie in the range ``known``."""
     horizon = {"horizon": world.n_rounds}
     in_range = {"loss_range": known}
 

@@ -1,4 +1,4 @@
-"""Losses of arms of which a few are good in turns, and only one is seen a round."""
+"""Streams of losses for bandits, in which a few arms are good in turn."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class World:
-    """S segments over n distinct good arms of K; losses that depend on the kind."""
+    """A stream of losses with S segments over n distinct good arms of K."""
 
     kind: str
     n_rounds: int
@@ -35,7 +35,7 @@ class World:
         return self.n_distinct * 4 <= self.n_arms
 
     def losses(self, seed: int) -> tuple[np.ndarray, np.ndarray]:
-        """A table of losses, and the good arm of each round."""
+        """Return the losses, and the good arm of each round."""
         rng = np.random.default_rng([seed, self.n_rounds, self.n_arms, self.n_segments, self.n_distinct, self.sparsity])
         rounds, shape = np.arange(self.n_rounds), (self.n_rounds, self.n_arms)
         good, cuts = self._good(rng)
@@ -115,17 +115,17 @@ WORLDS = [
 
 
 def add_worlds(parser: argparse.ArgumentParser) -> None:
-    """Options that make it shorter."""
+    """Add options that make the benchmark shorter."""
     parser.add_argument("--worlds", type=int, help="only the first so many")
     parser.add_argument("--rounds", type=int, help="of each world, in place of its own")
 
 
 def worlds_of(options: argparse.Namespace) -> list[World]:
-    """As the options say."""
+    """Return the worlds that the options ask for."""
     return [replace(world, n_rounds=options.rounds or world.n_rounds) for world in WORLDS[: options.worlds]]
 
 
 def regret(bandit: Any, losses: np.ndarray, good: np.ndarray) -> float:
-    """Of a bandit, against the good arms."""
+    """Return the regret of a bandit against the good arm of each round."""
     rounds = np.arange(len(losses))
     return float(losses[rounds, bandit.run(losses)[0]].sum() - losses[rounds, good].sum())

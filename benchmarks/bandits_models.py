@@ -1,4 +1,4 @@
-"""Eight models and four kinds of rows that take turns: what asking one model a round costs against asking all."""
+"""Accuracy of an ensemble that queries one of eight models in each round, against one that queries all."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from sklearn.tree import DecisionTreeClassifier
 
 from ltm_sklearn import LongTermMemoryClassifier
 
-from .report import Report, add_seeds, said, seeds_of, standard_error
+from .report import Report, add_seeds, seeds_in_words, seeds_of, standard_error
 
 Part = tuple[np.ndarray, np.ndarray]
 
 
 def world(seed: int, n_visits: int, n_rows: int) -> tuple[list[tuple[str, Any]], list[int], list[Part]]:
-    """A good and a poor model for each of four kinds of rows; the kinds in the order of their visits, and the rows."""
+    """Return a good and a poor model for each of four kinds of rows, the order of the kinds, and the rows."""
     rng = np.random.default_rng(seed)
     rules = rng.normal(size=(4, 5))
 
@@ -38,8 +38,8 @@ def world(seed: int, n_visits: int, n_rows: int) -> tuple[list[tuple[str, Any]],
     return models, visits, [rows(kind, n_rows) for kind in visits]
 
 
-def asked(seed: int, n_visits: int, n_rows: int, **feedback: Any) -> float:
-    """Share of right answers of an ensemble."""
+def accuracy_of_ensemble(seed: int, n_visits: int, n_rows: int, **feedback: Any) -> float:
+    """Return the accuracy of an ensemble."""
     models, _, parts = world(seed, n_visits, n_rows)
     X, y = np.concatenate([X for X, _ in parts]), np.concatenate([y for _, y in parts])
     ensemble = LongTermMemoryClassifier(models, random_state=seed, **feedback)
@@ -51,35 +51,35 @@ def asked(seed: int, n_visits: int, n_rows: int, **feedback: Any) -> float:
     return float(np.mean(right))
 
 
-def alone(seed: int, n_visits: int, n_rows: int) -> float:
-    """Of the model that is best on the whole."""
+def accuracy_of_best_model(seed: int, n_visits: int, n_rows: int) -> float:
+    """Return the accuracy of the single model that is best over all rows."""
     models, _, parts = world(seed, n_visits, n_rows)
     return max(float(np.mean([model.score(*part) for part in parts])) for _, model in models)
 
 
-def in_force(seed: int, n_visits: int, n_rows: int) -> float:
-    """Of the good model of the kind that is there."""
+def accuracy_of_oracle(seed: int, n_visits: int, n_rows: int) -> float:
+    """Return the accuracy of an oracle that uses the good model of the current kind of rows."""
     models, visits, parts = world(seed, n_visits, n_rows)
     return float(np.mean([models[2 * kind][1].score(*part) for kind, part in zip(visits, parts, strict=True)]))
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Seeds and rows."""
+    """Add the options of seeds and rows."""
     add_seeds(parser, 5, 100)
     parser.add_argument("--visits", type=int, default=8, help="of each kind (default: %(default)s)")
     parser.add_argument("--rows", type=int, default=250, help="a visit (default: %(default)s)")
 
 
 def run(report: Report, options: argparse.Namespace) -> None:
-    """The table."""
+    """Write the table of accuracies."""
     ways: dict[str, tuple[int, Callable[[int, int, int], float]]] = {
-        "one a row": (1, partial(asked, feedback="bandit")),
-        "two a row": (2, partial(asked, feedback="bandit", n_queries=2)),
-        "four a row": (4, partial(asked, feedback="bandit", n_queries=4)),
-        "all, as a bandit": (8, partial(asked, feedback="bandit", n_queries=8)),
-        "all, full information": (8, partial(asked, loss="zero_one", memory=None)),
-        "best model alone": (1, alone),
-        "the good model in force": (1, in_force),
+        "one a row": (1, partial(accuracy_of_ensemble, feedback="bandit")),
+        "two a row": (2, partial(accuracy_of_ensemble, feedback="bandit", n_queries=2)),
+        "four a row": (4, partial(accuracy_of_ensemble, feedback="bandit", n_queries=4)),
+        "all, as a bandit": (8, partial(accuracy_of_ensemble, feedback="bandit", n_queries=8)),
+        "all, full information": (8, partial(accuracy_of_ensemble, loss="zero_one", memory=None)),
+        "best model alone": (1, accuracy_of_best_model),
+        "the good model of the regime": (1, accuracy_of_oracle),
     }
     seeds, size = seeds_of(options), (options.visits, options.rows)
     rows = []
@@ -89,6 +89,6 @@ def run(report: Report, options: argparse.Namespace) -> None:
     notes = [
         "Eight frozen models, a logistic regression and a stump for each of four kinds of rows; "
         f"{4 * options.visits} visits of {options.rows} rows; "
-        f"5 % of the labels are wrong. Right answers, mean over {said(seeds)}, with standard error.",
+        f"5 % of the labels are wrong. Right answers, mean over {seeds_in_words(seeds)}, with standard error.",
     ]
-    report.table("bandits_models", ["asked", "calls a row", "right"], rows, notes)
+    report.table("bandits_models", ["queried", "calls a row", "right"], rows, notes)

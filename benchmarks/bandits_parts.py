@@ -1,4 +1,4 @@
-"""What each of the default bandit's three trackers is good for: regret without some of them."""
+"""Ablation of the default bandit: regret without some of its three trackers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from joblib import Parallel, delayed
 from ltm_sklearn.bandits import LongTermMemoryBandit
 
 from .bandit_worlds import World, add_worlds, regret, worlds_of
-from .report import Report, add_seeds, said, seeds_of
+from .report import Report, add_seeds, seeds_in_words, seeds_of
 
 #: Of the filter, Share-θ and the bounds.
 TRUSTS = {
@@ -25,22 +25,22 @@ TRUSTS = {
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Seeds and worlds."""
+    """Add the options of seeds and worlds."""
     add_seeds(parser, 20, 200)
     add_worlds(parser)
 
 
 def run(report: Report, options: argparse.Namespace) -> None:
-    """The table."""
+    """Write the table of regrets."""
     seeds, rows = seeds_of(options), []
     for world in worlds_of(options):
         means = np.mean(Parallel(n_jobs=options.jobs)(delayed(of_seed)(world, seed) for seed in seeds), axis=0)
         rows.append([world.name, *(f"{mean:.0f}" for mean in means)])
-    report.table("bandits_parts", ["world", *TRUSTS], rows, [f"Mean regret over {said(seeds)}."])
+    report.table("bandits_parts", ["world", *TRUSTS], rows, [f"Mean regret over {seeds_in_words(seeds)}."])
 
 
 def of_seed(world: World, seed: int) -> list[float]:
-    """Regret with each trust."""
+    """Return the regret with each distribution over the trackers, on one seed."""
     losses, good = world.losses(seed)
     found = []
     for trust in TRUSTS.values():

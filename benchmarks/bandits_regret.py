@@ -1,7 +1,7 @@
 """Regret of the untuned default bandit against rivals at their best setting in hindsight.
 
-Each rival runs over a grid of settings, and those that can be are told the range of the losses; the default has nothing
-to set and is told nothing. The whole grid runs on the first three seeds, its five best cells on all of them, and the
+Each rival runs over a grid of settings, and those that take the range of the losses get it; the default has no
+settings. The whole grid runs on the first three seeds, its five best cells on all of them, and the
 one with the lowest mean regret over all seeds is the rival's. The default's constants were chosen on other draws of
 similar worlds.
 """
@@ -20,19 +20,19 @@ from ltm_sklearn.bandits import LongTermMemoryBandit, SparseLongTermMemory
 from .bandit_rivals import DEFAULT, KINDS, PAPER, RIVALS, grids
 from .bandit_worlds import World, add_worlds, regret, worlds_of
 from .dots import dots
-from .report import Report, add_seeds, said, seeds_of, standard_error
+from .report import Report, add_seeds, seeds_in_words, seeds_of, standard_error
 
 Regrets = dict[str, np.ndarray]  #: of each algorithm, by seed
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Seeds and worlds."""
+    """Add the options of seeds and worlds."""
     add_seeds(parser, 20, 200)
     add_worlds(parser)
 
 
 def run(report: Report, options: argparse.Namespace) -> None:
-    """The table of regrets, and its picture."""
+    """Write the table of regrets and its picture."""
     seeds = seeds_of(options)
     table: dict[World, Regrets] = {}
     settings: dict[World, dict[str, int]] = {}
@@ -53,7 +53,7 @@ def run(report: Report, options: argparse.Namespace) -> None:
 
 
 def by_cell(world: World, seed: int, chosen: dict[str, list[int]] | None) -> dict[str, dict[int, float]]:
-    """Regret of every algorithm by cell, on one seed; of all cells, or of those that were chosen."""
+    """Return the regret of every algorithm by cell of its grid, on one seed; ``chosen`` limits the cells."""
     losses, good = world.losses(seed)
     problem = {"n_segments": world.n_segments, "n_distinct": world.n_distinct, "sparsity": world.sparsity}
     paper = SparseLongTermMemory(horizon=world.n_rounds, **problem, random_state=seed)
@@ -66,7 +66,7 @@ def by_cell(world: World, seed: int, chosen: dict[str, list[int]] | None) -> dic
 
 
 def best_cells(results: list[dict[str, dict[int, float]]], most: int) -> dict[str, list[int]]:
-    """Of each algorithm, the cells of the lowest mean regret."""
+    """Return the cells with the lowest mean regret of each algorithm, the best first."""
     means = {
         name: {cell: np.mean([result[name][cell] for result in results]) for cell in results[0][name]}
         for name in results[0]
@@ -75,7 +75,7 @@ def best_cells(results: list[dict[str, dict[int, float]]], most: int) -> dict[st
 
 
 def save(report: Report, table: dict[World, Regrets], settings: dict[World, dict[str, int]], seeds: range) -> None:
-    """The table."""
+    """Write the table of regrets."""
     names = [DEFAULT, *RIVALS, "Algorithm 3", PAPER]
     rows = []
     few_above, many_above, above = [], [], []
@@ -90,8 +90,8 @@ def save(report: Report, table: dict[World, Regrets], settings: dict[World, dict
         many_above += [world.name] if not world.is_recurring and over_best > 1.5 else []
         above += [f"{world.name} ({over_best:.1f})"] if over_best > 1.5 else []
     notes = [
-        f"Mean regret over {said(seeds)}, of the default with its standard error. All others but the "
-        "paper's constants are at their best cell in hindsight; Exp3 and its kin and the UCBs are told the range of "
+        f"Mean regret over {seeds_in_words(seeds)}, of the default with its standard error. All others but the "
+        "paper's constants are at their best cell in hindsight; Exp3, its variants and the UCBs are given the range of "
         "the losses. The last three columns: the default over Exp3.S, over the best of the six rivals, and which that "
         "is.",
         f"Few good arms among many (n ≤ K/4), and not below Exp3.S: {'; '.join(few_above) or 'none'}. Many, and above "
@@ -125,7 +125,7 @@ STYLES = {
 
 
 def picture(table: dict[World, Regrets]) -> Figure:
-    """Each algorithm's regret over that of the best rival, a row a world."""
+    """Draw the regret of each algorithm divided by that of the best rival, one row for each world."""
     best = np.array([min(values[name].mean() for name in RIVALS) for values in table.values()])
     labels = {name: name if name in (DEFAULT, PAPER) else f"{name} (best cell)" for name in STYLES}
     means = {name: np.array([values[name].mean() for values in table.values()]) for name in STYLES}

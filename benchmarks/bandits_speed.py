@@ -1,4 +1,4 @@
-"""Seconds that a run of a bandit takes."""
+"""Seconds that 100,000 rounds of each bandit take."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ SIZES, REPEATS = (10, 50, 200), 5
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Rounds."""
+    """Add the option of the number of rounds."""
     parser.add_argument("--rounds", type=int, default=100_000)
 
 
 def run(report: Report, options: argparse.Namespace) -> None:
-    """The table."""
+    """Write the table of seconds."""
     tables = [World("sparse", options.rounds, n_arms, 100, 2).losses(0)[0] for n_arms in SIZES]
     rows = []
     for name, make in bandits(options.rounds).items():
@@ -34,7 +34,7 @@ def run(report: Report, options: argparse.Namespace) -> None:
 
 
 def bandits(n_rounds: int) -> dict[str, Callable[[], Any]]:
-    """All of them, with plain settings."""
+    """Return functions that make each bandit with plain settings."""
     of_algorithm_3 = partial(SparseLongTermMemory, horizon=n_rounds, random_state=0)
     made: dict[str, Callable[[], Any]] = {
         DEFAULT: partial(LongTermMemoryBandit, random_state=0),

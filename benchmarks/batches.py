@@ -1,4 +1,4 @@
-"""Ensembles of scikit-learn's kind, batch by batch."""
+"""Prequential accuracy of a scikit-learn ensemble and of its experts, batch by batch."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from ltm_sklearn import LongTermMemoryClassifier
 
 
 def test_then_train(model: LongTermMemoryClassifier, X: Any, y: Any, batch_size: int) -> tuple[np.ndarray, dict]:
-    """Share of right answers in each batch, of the ensemble and of each live expert by itself.
+    """Return the accuracy in each batch, of the ensemble and of each of its live experts.
 
-    A round's record has the loss of what ``predict`` would have said before the batch was learned, so that the experts
-    need not be asked twice. Batches for which nobody had an answer, such as the first, count as wrong.
+    A round's record has the loss of what ``predict`` would have returned before the batch was learned, so that experts
+    need not be queried twice. Batches without a prediction, such as the first, count as wrong.
     """
     starts = range(0, len(y), batch_size)
     model.set_params(record=len(starts))

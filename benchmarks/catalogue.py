@@ -1,4 +1,4 @@
-"""Which benchmarks there are."""
+"""The list of all benchmarks, with what each needs and shows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .real_files import DEMAND, LABELLED, LOAD, PRICES, path_of
 
 @dataclass(frozen=True)
 class Benchmark:
-    """A module with ``add_options(parser)`` and ``run(report, options)``, and what to know of it before it is run."""
+    """A benchmark: a module with ``add_options(parser)`` and ``run(report, options)``, and what it needs."""
 
     name: str  #: as it is called by, in one or two words
     module: str
@@ -25,11 +25,11 @@ class Benchmark:
     quick: str = ""  #: options of a smoke run
 
     def load(self) -> ModuleType:
-        """The module."""
+        """Import the module of the benchmark."""
         return import_module(f"{__package__}.{self.module}")
 
     def missing(self, data: Path) -> str:
-        """What it needs and is not there, in words; nothing if it can run."""
+        """Return what the benchmark needs and does not find, in words; an empty text if it can run."""
         for package in self.packages:
             if find_spec(package) is None:
                 return f"it needs {package}, which is not installed"
@@ -40,7 +40,7 @@ class Benchmark:
 
     @property
     def needs(self) -> str:
-        """In words."""
+        """What the benchmark needs, in words."""
         parts = [*self.packages, *(["data"] if self.files else []), *(f"({peer})" for peer in self.peers)]
         return ", ".join(parts) or "-"
 
@@ -186,7 +186,7 @@ BENCHMARKS = [
     ),
     Benchmark(
         "forecasting members",
-        "forecasting_voices",
+        "forecasting_members",
         "the aggregator behind ExpertMixture taken apart",
         "minutes",
         ("pandas",),

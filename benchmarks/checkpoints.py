@@ -1,4 +1,4 @@
-"""Processor time that checkpoints take of a run, and of the run with them over that without, in turns."""
+"""Processor time of checkpoints as a share of the run, and of a run with checkpoints over one without."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ MINUTE = 60.0
 
 
 class Timed(Checkpoint):
-    """Adds up its own processor time."""
+    """A checkpoint that measures its own processor time."""
 
     seconds, n_files, n_bytes = 0.0, 0, 0
 
     def _write(self, model: Any) -> None:
-        """Write, and note what it took."""
+        """Write the checkpoint, and add its processor time to the sum."""
         start = process_time()
         super()._write(model)
         self.seconds += process_time() - start
@@ -40,7 +40,7 @@ class Timed(Checkpoint):
 
 
 def one_run(pool: Any, stream: Any, batch: int, checkpoint: Checkpoint | None) -> float:
-    """Processor seconds."""
+    """Return the processor seconds of a run."""
     model = LongTermMemoryClassifier(pool, random_state=0)
     start = process_time()
     prequential(model, stream, batch_size=batch, checkpoint=checkpoint)
@@ -48,7 +48,7 @@ def one_run(pool: Any, stream: Any, batch: int, checkpoint: Checkpoint | None) -
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Sizes."""
+    """Add the options of sizes."""
     parser.add_argument("--rows", type=int, default=60_000)
     parser.add_argument("--batch", type=int, default=50)
     parser.add_argument("--every", type=int, nargs="+", default=[10_000], help="rows, besides the default")
@@ -56,7 +56,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(report: Report, options: argparse.Namespace) -> None:
-    """The table."""
+    """Write the table of times."""
     stream = streams.sea(order="random", length=500, n_segments=-(-options.rows // 500), noise=0.1, seed=0)
     one_run(POOLS["two models"], stream, options.batch, None)  # imports
     rows = []

@@ -1,4 +1,4 @@
-"""Timing."""
+"""Time of the fastest of several repetitions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Result = TypeVar("Result")
 
 
 def best_seconds(work: Callable[[], Result], repeats: int) -> tuple[float, Result]:
-    """The shortest of several times, as other work on the machine only adds to them; and the last result."""
+    """Return the shortest time of several, because other work on the machine only adds to it, and the last result."""
     best = float("inf")
     for _ in range(repeats):
         start = time.perf_counter()

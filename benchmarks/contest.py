@@ -22,7 +22,7 @@ FIELDS = {
 
 
 def scores(right: np.ndarray, concept: np.ndarray, cpu_seconds: float, batch_size: int = 1) -> Scores:
-    """Of one run; ``right`` is the share of right answers in each batch."""
+    """Return the scores of one run; ``right`` is the accuracy in each batch."""
     after = after_returns(right, returns(concept), batch_size)
     return {
         "accuracy": float(right.mean()),
@@ -40,7 +40,7 @@ def save(
     notes: Sequence[str],
     packages: Sequence[str],
 ) -> None:
-    """Three tables, a line a learner and a column a stream."""
+    """Write three tables with a line for each learner and a column for each stream."""
     errors = [
         f"{who} on {stream}: {run['error']}" for (stream, who), each in runs.items() for run in each if "error" in run
     ]
@@ -50,7 +50,7 @@ def save(
 
 
 def shown(runs: Sequence[Scores], field: str) -> str:
-    """A mean over seeds; a dash where there is none."""
+    """Format the mean over seeds; a dash if there is none."""
     if not runs or any("error" in each for each in runs):
         return "-"
     mean = np.mean([each[field] for each in runs])

@@ -10,20 +10,20 @@ from scipy.optimize import nnls
 
 @dataclass
 class Point:
-    """Sizes, and what was measured there."""
+    """A measured point: its sizes, and the costs measured there."""
 
     sizes: dict[str, float]
     measured: dict[str, float]
     held_out: bool = False  #: of the fits
 
     def of(self, name: str) -> float:
-        """A size, or what was measured."""
+        """Return a size or a measured value by name."""
         return self.sizes[name] if name in self.sizes else self.measured[name]
 
 
 @dataclass(frozen=True)
 class Cost:
-    """So much for each unit of each size."""
+    """A cost that is linear in several sizes."""
 
     each: dict[str, float]
     error: float  #: median of the relative errors on points that were left out
@@ -31,7 +31,7 @@ class Cost:
     n_held_out: int
 
     def at(self, sizes: dict[str, float]) -> float:
-        """What it comes to."""
+        """Return the cost at these sizes."""
         return sum(cost * sizes[name] for name, cost in self.each.items())
 
     def __str__(self) -> str:
@@ -40,7 +40,7 @@ class Cost:
 
 
 def fitted(points: list[Point], sizes: tuple[str, ...], what: str) -> Cost:
-    """The costs, none below zero, that make the relative errors least over all points but each third."""
+    """Fit nonnegative costs that minimize the relative errors over all points but each third."""
     for at, point in enumerate(points):
         point.held_out = at % 3 == 2
     known = [point for point in points if not point.held_out]

@@ -17,7 +17,7 @@ MEMORY = 365 * DAY  #: rows that models are trained on, at most
 
 
 def forecasts_of_demand(table: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:
-    """Forecasts, one column a model, and the demand, from the first training on."""
+    """Return the forecasts, one column for each model, and the demand, from the first training on."""
     clock = table["Time"].dt.tz_convert("Australia/Melbourne")
     midnight = int(np.flatnonzero((clock.dt.hour == 0) & (clock.dt.minute == 0))[0])
     table, clock = table.iloc[midnight:].reset_index(drop=True), clock.iloc[midnight:].reset_index(drop=True)
@@ -48,7 +48,7 @@ def _lagged(values: np.ndarray, lag: int) -> np.ndarray:
 
 
 def _features(y: np.ndarray, temperature: np.ndarray, clock: pd.Series) -> np.ndarray:
-    """What is known at noon of the day before."""
+    """Return the features that are known at noon of the day before."""
     lags = [2 * DAY, 3 * DAY, WEEK, WEEK + DAY, 2 * WEEK]
     columns = [_lagged(y, lag) for lag in lags]
     columns += [_lagged(temperature, 2 * DAY), _lagged(temperature, WEEK)]
@@ -67,7 +67,7 @@ def _features(y: np.ndarray, temperature: np.ndarray, clock: pd.Series) -> np.nd
 
 
 def _smoothed(y: np.ndarray, of_level: float = 0.3, of_profile: float = 0.2) -> np.ndarray:
-    """Exponential smoothing with a level and a profile of the week, as in additive Holt-Winters without a trend."""
+    """Forecast by exponential smoothing of a level and a weekly profile: Holt-Winters without a trend."""
     profile = y[:WEEK].reshape(7, DAY).copy()
     level, out = 0.0, np.empty_like(y)
     n_days = len(y) // DAY
@@ -83,7 +83,7 @@ def _smoothed(y: np.ndarray, of_level: float = 0.3, of_profile: float = 0.2) -> 
 
 
 def _trained(make: object, features: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Forecasts of a model that is trained anew every few weeks, on what is known by then."""
+    """Return the forecasts of a model that is retrained every few weeks on the rows known by then."""
     out = np.full(len(y), np.nan)
     usable = int(np.isnan(features).any(axis=1).argmin())
     for start in range(WARM_UP, len(y), RETRAINED):

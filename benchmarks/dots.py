@@ -1,4 +1,4 @@
-"""A picture of figures over the best rival's: a row a case, a mark an algorithm."""
+"""Picture of each algorithm's regret divided by that of the best rival."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 
 def dots(ratios: Mapping[str, Sequence[float]], styles: Mapping[str, dict[str, Any]], cases: Sequence[str]) -> Figure:
-    """Ratios by label, one for each case, on a logarithmic axis; a style for each label."""
+    """Draw the ratios of each label, one for each case, on a logarithmic axis."""
     figure = Figure(figsize=(9, 2 + 0.3 * len(cases)), layout="constrained")
     axes = figure.subplots()
     places = np.arange(len(cases))[::-1]

@@ -1,4 +1,4 @@
-"""sktime's ensembles of forecasts, on tables of forecasts."""
+"""Ensembles of sktime on tables of forecasts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_SOLUTIONS = 2_000
 
 
 def of_sktime(X: pd.DataFrame, y: pd.Series, loss: str, block: int = 1) -> dict[str, float]:
-    """Mean loss of each; nothing where sktime is absent, NaN where it fails or takes too long."""
+    """Return the mean loss of each ensemble; nothing without sktime, NaN where one fails or takes too long."""
     if find_spec("sktime") is None:
         print("sktime's ensembles are left out, as sktime is not installed", flush=True)
         return {}
@@ -26,7 +26,7 @@ def of_sktime(X: pd.DataFrame, y: pd.Series, loss: str, block: int = 1) -> dict[
 
     of_one = np.abs if loss == "absolute_error" else np.square
     made = {
-        # its rounds are charged with the loss of one forecast at a time
+        # its rounds are scored by the loss of one forecast at a time
         "NormalHedge of sktime": NormalHedgeEnsemble(
             X.shape[1], loss_func=lambda forecast, truth: float(of_one(forecast[0] - truth[0]))
         ),
@@ -40,7 +40,7 @@ def of_sktime(X: pd.DataFrame, y: pd.Series, loss: str, block: int = 1) -> dict[
 
 
 def mean_loss(ensemble: Any, X: np.ndarray, y: np.ndarray, of_one: Callable[..., Any], block: int) -> float:
-    """Of what is issued for a block of rows with the same weights, which are learned after it."""
+    """Return the mean loss of an ensemble that learns after each block of rows."""
     errors = []
     for start in range(0, len(y), block):
         rows = slice(start, start + block)
@@ -53,5 +53,5 @@ def mean_loss(ensemble: Any, X: np.ndarray, y: np.ndarray, of_one: Callable[...,
 
 
 def shown(value: float, digits: int) -> str:
-    """A figure, or a dash."""
+    """Format a number; a dash for NaN."""
     return "-" if np.isnan(value) else f"{value:.{digits}f}"

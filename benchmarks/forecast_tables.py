@@ -1,4 +1,4 @@
-"""Real tables of experts' forecasts, and what all benchmarks of mixtures share."""
+"""Real tables of forecasts, and parts that all benchmarks of mixtures share."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ OWN: dict[str, ExpertAlgorithm] = {
 
 
 def add_rows(parser: argparse.ArgumentParser) -> None:
-    """An option that makes it shorter."""
+    """Add an option that makes the benchmark shorter."""
     parser.add_argument("--rows", type=int, help="only the first so many of each table")
 
 
 def prices(market: str, options: argparse.Namespace) -> tuple[pd.DataFrame, pd.Series]:
-    """Forecasts of eight models, and prices."""
+    """Return the forecasts of eight models, and the prices."""
     path = path_of(options.data, PRICES[market])
     table = pd.read_csv(path, parse_dates=["datetime"], nrows=options.rows).set_index("datetime")
     y = table.pop("Real_price")
@@ -36,7 +36,7 @@ def prices(market: str, options: argparse.Namespace) -> tuple[pd.DataFrame, pd.S
 
 
 def load(options: argparse.Namespace) -> tuple[pd.DataFrame, pd.Series, pd.Series]:
-    """Forecasts of 65 experts, the load, and the grid operator's own forecast."""
+    """Return the forecasts of 65 experts, the load, and the grid operator's own forecast."""
     path = path_of(options.data, LOAD)
     table = pd.read_csv(path, parse_dates=["Date"], nrows=options.rows).set_index("Date")
     y = table.pop("y_Load").astype(float)
@@ -44,5 +44,5 @@ def load(options: argparse.Namespace) -> tuple[pd.DataFrame, pd.Series, pd.Serie
 
 
 def best_of(X: pd.DataFrame, y: pd.Series, candidates: Iterable[ExpertAlgorithm], **parameters: object) -> float:
-    """The least loss of several algorithms, in hindsight."""
+    """Return the least loss of several algorithms in hindsight."""
     return min(ExpertMixture(algorithm, **parameters).fit(X, y).mixture_loss_ for algorithm in candidates)

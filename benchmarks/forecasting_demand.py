@@ -1,4 +1,4 @@
-"""Half-hourly demand of Victoria: ordinary forecasters, trained on the way, issued at noon for all of the next day."""
+"""Half-hourly demand of Victoria: ordinary forecasters, issued at noon for the whole next day."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from .report import Report
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Rows."""
+    """Add the option of the number of rows."""
     add_rows(parser)
 
 
 def run(report: Report, options: argparse.Namespace) -> None:
-    """Errors of the mixtures, the mean, and the models."""
+    """Write the errors of the mixtures, the plain mean and the models."""
     table = pd.read_csv(path_of(options.data, DEMAND), parse_dates=["Time"], nrows=options.rows)
     X, y = forecasts_of_demand(table)
     errors = {name: float(np.abs(X[name] - y).mean()) for name in X}

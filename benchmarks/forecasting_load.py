@@ -18,12 +18,12 @@ OPERA = {"ML-Poly": 1056.9, "Fixed Share, calibrated": 1063.4, "EWA": 1067.1, "B
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Rows."""
+    """Add the option of the number of rows."""
     add_rows(parser)
 
 
 def run(report: Report, options: argparse.Namespace) -> None:
-    """Root mean squared errors."""
+    """Write the root mean squared errors."""
     table, y, operator = load(options)
     losses = (table.to_numpy() - y.to_numpy()[:, np.newaxis]) ** 2
     found: dict[str, float] = {

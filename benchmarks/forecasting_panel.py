@@ -1,4 +1,4 @@
-"""Many series side by side: seconds and bytes."""
+"""Seconds and bytes of a mixture with many series."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from .report import Report
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Sizes."""
+    """Add the options of sizes."""
     parser.add_argument("--series", type=int, default=10_000)
     parser.add_argument("--rounds", type=int, default=1000)
     parser.add_argument("--experts", type=int, default=10)
 
 
 def run(report: Report, options: argparse.Namespace) -> None:
-    """The table."""
+    """Write the table of seconds."""
     n_series, n_rounds, n_experts = options.series, options.rounds, options.experts
     rng = np.random.default_rng(0)
     y = rng.normal(size=n_series * n_rounds)

@@ -23,12 +23,12 @@ OPERA = {
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Rows."""
+    """Add the option of the number of rows."""
     add_rows(parser)
 
 
 def run(report: Report, options: argparse.Namespace) -> None:
-    """Mean absolute errors."""
+    """Write the mean absolute errors."""
     rows: dict[str, list[float]] = {}
 
     def add(name: str, value: float) -> None:
@@ -72,7 +72,7 @@ def run(report: Report, options: argparse.Namespace) -> None:
 
 
 def lags(report: Report, options: argparse.Namespace) -> None:
-    """Targets that come later, row by row: with late rounds judged by what was issued."""
+    """Write the mean absolute errors with late targets, row by row."""
     table = []
     for market, lag in product(PRICES, (0, 6, 24, 48)):
         X, y = prices(market, options)

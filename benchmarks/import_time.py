@@ -17,19 +17,19 @@ IMPORTED = ("sklearn", "ltm_sklearn", "ltm_sklearn.river", "river")
 
 
 def seconds(module: str) -> float:
-    """Of a process that imports it as installed: -P keeps this folder out of the way."""
+    """Return the seconds of a process that imports the installed module; -P keeps this folder off its path."""
     start = perf_counter()
     subprocess.run([sys.executable, "-P", "-c", f"import {module}"], check=True)
     return perf_counter() - start
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """How often."""
+    """Add the option of the number of repetitions."""
     parser.add_argument("--repeats", type=int, default=30)
 
 
 def run(report: Report, options: argparse.Namespace) -> None:
-    """The table."""
+    """Write the table of seconds."""
     for module in IMPORTED:  # once, for the system's cache of files
         seconds(module)
     taken = [{module: seconds(module) for module in IMPORTED} for _ in range(options.repeats)]

@@ -1,4 +1,4 @@
-"""Labelled streams whose concepts may return: drawn ones, and real ones where the data are at hand."""
+"""Labelled streams with recurring concepts: drawn ones, and real ones if their files exist."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ DRAWN: dict[str, Callable[..., streams.RecurringConcepts]] = {
 
 @dataclass(frozen=True)
 class DrawnStream:
-    """Three concepts in random order, never one twice in a row."""
+    """A drawn stream of three concepts in random order, never one twice in a row."""
 
     name: str
     seed: int
@@ -39,12 +39,12 @@ class DrawnStream:
     length: int
 
     def concepts(self) -> streams.RecurringConcepts:
-        """The stream itself."""
+        """Return the stream of the package."""
         schedule = {"order": "random", "length": self.length, "n_segments": self.n_segments, "noise": NOISE}
         return DRAWN[self.name](seed=self.seed, **schedule)
 
     def rows(self) -> Rows:
-        """All rows."""
+        """Return all rows."""
         (batch,) = self.concepts().batches(self.length * self.n_segments)
         assert batch.concept is not None
         return batch.X, batch.y.astype(int), batch.concept
@@ -52,7 +52,7 @@ class DrawnStream:
 
 @dataclass(frozen=True)
 class RealStream:
-    """A file's first rows, or all."""
+    """A stream of the first rows of a file, or of all."""
 
     name: str
     folder: Path
@@ -61,11 +61,11 @@ class RealStream:
 
     @property
     def path(self) -> Path:
-        """The file."""
+        """The path of the file."""
         return path_of(self.folder, self.name)
 
     def frame(self) -> tuple[Any, np.ndarray, np.ndarray]:
-        """The rows with the names of the features."""
+        """Return the rows as a frame, the labels, and the concepts."""
         import pandas as pd
 
         file = LABELLED[self.name]
@@ -75,28 +75,28 @@ class RealStream:
         return frame, y, segment % 2
 
     def rows(self) -> Rows:
-        """All rows."""
+        """Return all rows."""
         frame, y, concept = self.frame()
         return frame.to_numpy(dtype=float), y, concept
 
 
 def returns(concept: np.ndarray) -> list[int]:
-    """Where segments begin whose concept was there before."""
+    """Return the rows at which a concept returns."""
     starts = [0, *(np.flatnonzero(np.diff(concept)) + 1).tolist()]
     return [start for at, start in enumerate(starts) if concept[start] in concept[starts[:at]]]
 
 
 def after_returns(right: np.ndarray, starts: list[int], batch_size: int = 1) -> list[float]:
-    """Share of right answers in the first rows from each of these starts on; ``right`` has one figure a batch."""
+    """Return the accuracy in the first rows after each start; ``right`` has the accuracy of each batch."""
     return [float(right[start // batch_size :][: FIRST_ROWS // batch_size].mean()) for start in starts]
 
 
 def add_segments(parser: argparse.ArgumentParser, n_segments: int, length: int) -> None:
-    """Options for drawn streams."""
+    """Add the options of drawn streams."""
     parser.add_argument("--segments", type=int, default=n_segments, help="of drawn streams (default: %(default)s)")
     parser.add_argument("--length", type=int, default=length, help="rows a segment (default: %(default)s)")
 
 
 def drawn_stream(name: str, seed: int, options: argparse.Namespace) -> DrawnStream:
-    """As the options say."""
+    """Return the drawn stream that the options ask for."""
     return DrawnStream(name, seed, options.segments, options.length)

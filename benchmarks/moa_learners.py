@@ -1,4 +1,4 @@
-"""Learners of MOA, through CapyMOA: forests, bagging, boosting, and methods for concepts that return.
+"""Learners of MOA, through CapyMOA: forests, bagging, boosting, and methods for recurring concepts.
 
 They run row by row, test then train, inside the Java machine, which reads the rows from a file. Settings are MOA's own
 defaults, but for the base learner and the number of trees, of which there are two each where time allows.
@@ -54,24 +54,24 @@ NOTE = (
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Which learners."""
+    """Add the option of the learners to run."""
     parser.add_argument("--peers", nargs="+", choices=LEARNERS, default=list(LEARNERS), help="of MOA (default: all)")
 
 
 def why_not() -> str:
-    """What is missing, or nothing."""
+    """Return what is missing to run MOA; an empty text if nothing is."""
     if find_spec("capymoa") is None:
         return "CapyMOA is not installed"
     return "" if which("java") else "there is no Java"
 
 
 def is_nominal(X: np.ndarray) -> bool:
-    """Whether all features have few values, so that MOA may also take them as categories."""
+    """Return whether all features have few values, so that MOA may also take them as categories."""
     return all(len(np.unique(column)) <= 3 for column in X.T)
 
 
 def write_arff(path: Path, X: np.ndarray, y: np.ndarray, nominal: bool) -> None:
-    """The rows as a file of MOA, the label last."""
+    """Write the rows as an ARFF file, the label last."""
 
     def kind(values: np.ndarray) -> str:
         return "{" + ",".join(f"{value:g}" for value in np.unique(values)) + "}"
@@ -86,7 +86,7 @@ def write_arff(path: Path, X: np.ndarray, y: np.ndarray, nominal: bool) -> None:
 
 
 def right_answers(who: str, stream: DrawnStream | RealStream, nominal: bool) -> tuple[np.ndarray, float]:
-    """Whether each row was answered rightly before it was learned, and seconds of the processor."""
+    """Return whether each row was predicted correctly before it was learned, and the processor seconds."""
     from capymoa.base import MOAClassifier
     from capymoa.evaluation import prequential_evaluation
     from capymoa.stream import ARFFStream
@@ -107,7 +107,7 @@ def right_answers(who: str, stream: DrawnStream | RealStream, nominal: bool) -> 
 
 
 def _attempt(run: Callable[..., tuple[np.ndarray, float]], *task: object) -> tuple[np.ndarray, float] | str:
-    """A result, or what went wrong: a learner that cannot do it, or that this MOA has not, is said to be so."""
+    """Return the result of a run, or the error of a learner that fails or that this MOA does not have."""
     try:
         return run(*task)
     except Exception as error:
@@ -115,7 +115,7 @@ def _attempt(run: Callable[..., tuple[np.ndarray, float]], *task: object) -> tup
 
 
 def compete(streams: Sequence[DrawnStream | RealStream], options: argparse.Namespace) -> Runs:
-    """Scores of the learners asked for on each stream; where MOA may take features in two ways, of the better one."""
+    """Return the scores of the learners on each stream; the better ones if MOA can take the features in two ways."""
     missing = why_not()
     if missing:
         print(f"MOA's learners are left out, as {missing}", flush=True)

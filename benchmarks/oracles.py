@@ -1,4 +1,4 @@
-"""Seconds that the best sequence with few switches takes, beside the usual way, quadratic in the number of rows.
+"""Seconds of the best sequence with few switches, beside the usual algorithm, which is quadratic in the rows.
 
 The quadratic way takes the best expert of every segment that may be the last one; it is run on fewer rows, in NumPy.
 """
@@ -20,7 +20,7 @@ QUADRATIC_ROWS = 10_000  #: more take the quadratic way too long
 
 
 def quadratic(losses: np.ndarray, max_switches: int) -> np.ndarray:
-    """Mean losses with at most 0, 1, ... switches: the last segment begins in any row."""
+    """Return the mean losses with at most 0, 1, ... switches; the last segment may begin in any row."""
     n_rows = len(losses)
     sums = np.vstack([np.zeros(losses.shape[1]), losses.cumsum(axis=0)])
     least = np.full((n_rows + 1, max_switches + 1), np.inf)
@@ -34,12 +34,12 @@ def quadratic(losses: np.ndarray, max_switches: int) -> np.ndarray:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Rows."""
+    """Add the option of the numbers of rows."""
     parser.add_argument("--rows", type=int, nargs="+", default=[1_000, 3_000, 10_000, 100_000])
 
 
 def run(report: Report, options: argparse.Namespace) -> None:
-    """The table."""
+    """Write the table of seconds."""
     rng = np.random.default_rng(0)
     rows = []
     for n_rows in options.rows:

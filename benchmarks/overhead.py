@@ -1,4 +1,4 @@
-"""How much of the time goes to the ensemble itself, beside the time inside its experts.
+"""Time of the ensemble's own work, beside the time inside its experts.
 
 Ten SGD classifiers, test then train. The clock of the experts runs inside their ``partial_fit`` and ``predict_proba``,
 whoever calls them; all else is the ensemble's own work: checks, combining, losses, weights, copies.
@@ -22,7 +22,7 @@ inside = {"seconds": 0.0}
 
 
 class TimedSGD(SGDClassifier):
-    """An SGD classifier with a clock."""
+    """An SGD classifier that measures its own time."""
 
     def partial_fit(self, X, y, classes=None, sample_weight=None):
         start = time.perf_counter()
@@ -40,7 +40,7 @@ class TimedSGD(SGDClassifier):
 
 
 def timed(batch_size: int, n_batches: int, memory: str | None) -> tuple[float, float]:
-    """Seconds inside the experts, and of the ensemble's own work."""
+    """Return the seconds inside the experts, and those of the ensemble's own work."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n_batches * batch_size, N_FEATURES))
     y = (X[:, 0] + rng.normal(size=len(X)) > 0).astype(int)
@@ -60,14 +60,14 @@ def timed(batch_size: int, n_batches: int, memory: str | None) -> tuple[float, f
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Sizes."""
+    """Add the options of sizes."""
     parser.add_argument("--sizes", type=int, nargs="+", default=[1, 10, 100, 1000], help="rows a batch")
     parser.add_argument("--batches", type=int, default=200)
     parser.add_argument("--repeats", type=int, default=5)
 
 
 def run(report: Report, options: argparse.Namespace) -> None:
-    """The table."""
+    """Write the table of times."""
     rows = []
     for batch_size in options.sizes:
         for memory in ("auto", None):

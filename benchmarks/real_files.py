@@ -1,4 +1,4 @@
-"""Files of real data: CSV, gzipped, rows in time order."""
+"""Files of real data: gzipped CSV, with rows in the order of time."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class File:
-    """What to know of a file."""
+    """The target and the segments of a file."""
 
     target: str
     starts: list[int] = field(default_factory=list)  #: of segments, in which two concepts take turns, where known
@@ -32,5 +32,5 @@ DEMAND = "ts_vic_electricity"
 
 
 def path_of(folder: Path, name: str) -> Path:
-    """Of a file by name."""
+    """Return the path of a file by name."""
     return folder / f"{name}.csv.gz"

@@ -1,4 +1,4 @@
-"""Drawn streams whose concepts return: ours beside MOA's forests and its methods for such concepts.
+"""Drawn streams with recurring concepts: LongTermMemoryClassifier beside MOA's forests and its methods for them.
 
 RCD, ADACC, PairedLearners and PEARL keep what they learned of a concept, or anticipate it. Ours runs with default
 settings, with naive Bayes alone (as RCD, ADACC and PairedLearners by default) and with the default pool, in batches of
@@ -20,13 +20,13 @@ from . import contest, moa_learners
 from .batches import test_then_train
 from .contest import Runs
 from .labelled_streams import DRAWN, NOISE, DrawnStream, add_segments, drawn_stream
-from .report import Report, add_seeds, said, seeds_of
+from .report import Report, add_seeds, seeds_in_words, seeds_of
 
 OURS = {"ours, naive Bayes": "bayes", "ours, default pool": "pool"}
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Streams, seeds, segments and peers."""
+    """Add the options of streams, seeds, segments and peers."""
     parser.add_argument("--names", nargs="+", choices=DRAWN, default=list(DRAWN))
     parser.add_argument("--ours", nargs="+", choices=OURS, default=list(OURS), metavar="WHO", help="of ours")
     parser.add_argument("--batch", type=int, default=10, help="rows a batch of ours (default: %(default)s)")
@@ -36,22 +36,22 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(report: Report, options: argparse.Namespace) -> None:
-    """The tables."""
+    """Write the tables of scores."""
     seeds = seeds_of(options)
     streams = [drawn_stream(name, seed, options) for name in options.names for seed in seeds]
     runs = ours(streams, options) | moa_learners.compete(streams, options)
     everyone = [who for who in (*options.ours, *options.peers) if any(who == each for _, each in runs)]
     notes = [
-        f"Test then train; mean over {said(seeds)}. {options.segments} segments of {options.length} rows, three "
-        f"concepts in random order, {NOISE:.0%} of labels flipped. Ours has default settings and takes {options.batch} "
-        "rows a batch; MOA's learners run row by row, so that for them labels are fresher.",
+        f"Test then train; mean over {seeds_in_words(seeds)}. {options.segments} segments of {options.length} rows, "
+        f"three concepts in random order, {NOISE:.0%} of labels flipped. Ours has default settings and takes "
+        f"{options.batch} rows a batch; MOA's learners run row by row, so that for them labels are fresher.",
         moa_learners.NOTE,
     ]
     contest.save(report, "recurring_moa", options.names, everyone, runs, notes, ("capymoa",))
 
 
 def ours(streams: list[DrawnStream], options: argparse.Namespace) -> Runs:
-    """Scores of ours."""
+    """Return the scores of LongTermMemoryClassifier."""
     run_one = Memory(options.cache, verbose=0).cache(our_run)
     tasks = [(stream, who) for who in options.ours for stream in streams]
     finished = Parallel(options.jobs, verbose=5)(
@@ -65,7 +65,7 @@ def ours(streams: list[DrawnStream], options: argparse.Namespace) -> Runs:
 
 
 def our_run(stream: DrawnStream, experts: str, batch_size: int) -> tuple[np.ndarray, float]:
-    """Share of right answers in each batch, and seconds."""
+    """Return the accuracy in each batch, and the seconds."""
     X, y, _ = stream.rows()
     pool = [("bayes", GaussianNB())] if experts == "bayes" else None
     began = process_time()

@@ -29,7 +29,7 @@ OF_RIVER = {"River: scaled logistic": "logistic", "River: scaled passive-aggress
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Streams, loss and peers."""
+    """Add the options of streams, loss and peers."""
     parser.add_argument("--names", nargs="+", choices=LABELLED, default=list(LABELLED))
     parser.add_argument("--rows", type=int, help="only the first so many of each stream")
     parser.add_argument("--loss", choices=("auto", "zero_one"), default="auto")
@@ -37,7 +37,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(report: Report, options: argparse.Namespace) -> None:
-    """A table of ours beside the best of the others, and tables of all."""
+    """Write a table of LongTermMemoryClassifier beside the best of the others, and tables of all."""
     streams = [RealStream(name, options.data, options.rows) for name in options.names]
     run_one = Memory(options.cache, verbose=0).cache(our_run)
     tasks = [(stream, who) for stream in streams for who in OURS]
@@ -76,7 +76,7 @@ def run(report: Report, options: argparse.Namespace) -> None:
 
 
 def our_run(stream: RealStream, memory: str | None, loss: str) -> tuple[np.ndarray, dict[str, np.ndarray], float]:
-    """Share of right answers in each batch, of the ensemble and of each expert by itself, and seconds."""
+    """Return the accuracy in each batch, of the ensemble and of each expert alone, and the seconds."""
     X, y, _ = stream.rows()
     began = process_time()
     model = LongTermMemoryClassifier(loss=loss, memory=memory, random_state=0)
@@ -84,7 +84,7 @@ def our_run(stream: RealStream, memory: str | None, loss: str) -> tuple[np.ndarr
 
 
 def of_river(streams: list[RealStream], options: argparse.Namespace) -> Runs:
-    """The same of River's models."""
+    """Return the accuracy in each batch of River's models, and the seconds."""
     if find_spec("river") is None:
         print("River's models are left out, as River is not installed", flush=True)
         return {}
@@ -112,7 +112,7 @@ HEADER = [
 
 
 def line(stream: RealStream, ours: dict[str, tuple[np.ndarray, dict[str, np.ndarray]]], runs: Runs) -> list[Any]:
-    """One stream's."""
+    """Return the line of one stream."""
     size = LABELLED[stream.name].batch_size
     (right, experts), (without, _) = ours.values()
     alone = {name: float(shares.mean()) for name, shares in experts.items()}
@@ -142,7 +142,7 @@ def line(stream: RealStream, ours: dict[str, tuple[np.ndarray, dict[str, np.ndar
 
 
 def best(runs: dict[str, contest.Scores], field: str) -> str:
-    """The highest, and whose it is."""
+    """Return the highest score and its learner."""
     known = {who: made[field] for who, made in runs.items() if not np.isnan(made[field])}
     if not known:
         return "-"

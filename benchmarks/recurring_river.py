@@ -1,4 +1,4 @@
-"""River's models as experts, where concepts return and on real streams, beside River's own ensembles and selectors.
+"""River's models as experts on streams with recurring concepts, beside River's own ensembles and selectors.
 
 Row by row, test then train, by `ltm_sklearn.evaluation.prequential`. Without data only drawn streams are run.
 """
@@ -19,7 +19,7 @@ from ltm_sklearn.evaluation import prequential
 from . import contest
 from .contest import Runs, Scores
 from .labelled_streams import DrawnStream, RealStream, add_segments, drawn_stream
-from .report import Report, add_seeds, said, seeds_of
+from .report import Report, add_seeds, seeds_in_words, seeds_of
 
 DRAWN_ONES = ("STAGGER", "SEA 5/10/15", "random trees")
 REAL_ONES = ("usenet1", "arabic_digits_recurring", "insects_laser_abrupt", "noaa_weather", "elec2")
@@ -27,7 +27,7 @@ LINEAR = "passive-aggressive / softmax"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Streams, seeds and segments."""
+    """Add the options of streams, seeds and segments."""
     everything = [*DRAWN_ONES, *REAL_ONES]
     parser.add_argument("--names", nargs="+", choices=everything, default=everything)
     add_seeds(parser, 3)
@@ -35,7 +35,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def pool(n_classes: int) -> dict[str, Callable[[], Any]]:
-    """Five models of different kinds, two of them scaled linear ones."""
+    """Return five models of different kinds, two of them scaled linear ones."""
     from river import linear_model, multiclass, naive_bayes, neighbors, optim, preprocessing, tree
 
     def logistic() -> Any:
@@ -59,7 +59,7 @@ def pool(n_classes: int) -> dict[str, Callable[[], Any]]:
 
 
 def contestants(n_classes: int) -> dict[str, Callable[[], Any]]:
-    """Everything that is compared."""
+    """Return functions that make each model that is compared."""
     from river import bandit, ensemble, forest, linear_model, metrics, model_selection, preprocessing
 
     from ltm_sklearn.river import LongTermMemoryClassifier
@@ -102,7 +102,7 @@ def contestants(n_classes: int) -> dict[str, Callable[[], Any]]:
 
 
 def one_run(stream: DrawnStream | RealStream, who: str) -> Scores:
-    """Scores of one contestant on one stream."""
+    """Return the scores of one model on one stream."""
     warnings.simplefilter("ignore")  # some of the peers warn on their own account
     rows: Any
     if isinstance(stream, DrawnStream):
@@ -116,14 +116,14 @@ def one_run(stream: DrawnStream | RealStream, who: str) -> Scores:
         began = process_time()  # of this process alone, whatever else the machine does
         made = prequential({who: model}, rows, probabilities=False).scores[who]
         return {**made, "cpu_seconds": process_time() - began}
-    except Exception as error:  # a peer that cannot do it is said to be so
+    except Exception as error:  # the table shows the error of a peer that fails
         if who.startswith("ours"):
             raise
         return {"error": f"{type(error).__name__}: {error}"}
 
 
 def run(report: Report, options: argparse.Namespace) -> None:
-    """The tables: accuracy, accuracy after a return, seconds."""
+    """Write the tables of accuracy, accuracy after a return, and seconds."""
     seeds = seeds_of(options)
     streams: list[DrawnStream | RealStream] = []
     names = []
@@ -144,10 +144,10 @@ def run(report: Report, options: argparse.Namespace) -> None:
     for (stream, who), made in zip(tasks, finished, strict=True):
         runs.setdefault((stream.name, who), []).append(made)
     notes = [
-        f"Row by row, test then train; mean over {said(seeds)} where the stream is drawn.",
+        f"Row by row, test then train; mean over {seeds_in_words(seeds)} where the stream is drawn.",
         f"The pool: {', '.join(pool(2))} (two classes / more); its members alone, then River's ensembles and "
         "selectors over the same pool, then forests by themselves. Ours has default settings; stacking, bandits "
-        "and halving, which must be told what to do, have two settings each.",
+        "and halving, which have no defaults, have two settings each.",
         "Not all of this is untouched data: the rate of the stack, one of our experts, was chosen with the five "
         "real streams in view, and drawn ones of another seed.",
     ]

@@ -1,4 +1,4 @@
-"""Accuracy where concepts return: STAGGER and SEA, with memory, without, and with an oracle.
+"""Accuracy on STAGGER and SEA with recurring concepts: with memory, without, and of an oracle.
 
 Test then train: each batch is predicted, scored, and learned. Everything runs with default settings, with Gaussian
 naive Bayes as the only expert. Seeds 0 to 4 are reported; the defaults were chosen on seeds from 100 on.
@@ -19,7 +19,7 @@ from ltm_sklearn.ensemble import ExpertWarning
 
 from .batches import test_then_train
 from .labelled_streams import FIRST_ROWS, NOISE, DrawnStream, add_segments, drawn_stream, returns
-from .report import Report, add_seeds, said, seeds_of
+from .report import Report, add_seeds, seeds_in_words, seeds_of
 
 STREAMS = ("STAGGER", "SEA 5/10/15", "SEA 8/9/7")
 WHO = ("with memory", "the expert alone", "oracle")
@@ -28,7 +28,7 @@ Shares = dict[str, np.ndarray]  #: of right answers, of each contestant, shape (
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Batches, loss, seeds and segments."""
+    """Add the options of batches, loss, seeds and segments."""
     parser.add_argument("--batches", type=int, nargs="+", default=[1, 10, 50], help="rows a batch, a table each")
     parser.add_argument("--loss", choices=("auto", "zero_one"), default="auto")
     add_seeds(parser, 5)
@@ -36,7 +36,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(report: Report, options: argparse.Namespace) -> None:
-    """A table and a picture for each size of batch."""
+    """Write a table and a picture for each batch size."""
     run_one = Memory(options.cache, verbose=0).cache(synthetic_run)
     seeds = seeds_of(options)
     drawn = {(name, seed): drawn_stream(name, seed, options) for name in STREAMS for seed in seeds}
@@ -49,7 +49,7 @@ def run(report: Report, options: argparse.Namespace) -> None:
 
 
 def synthetic_run(stream: DrawnStream, batch_size: int, loss: str) -> Shares:
-    """The ensemble, its only expert by itself, and the oracle."""
+    """Return the accuracies of the ensemble, its only expert alone, and the oracle."""
     warnings.simplefilter("ignore", ExpertWarning)  # row by row, naive Bayes has no variance to go by at first
     X, y, concept = stream.rows()
     model = LongTermMemoryClassifier([("bayes", GaussianNB())], loss=loss)
@@ -59,7 +59,7 @@ def synthetic_run(stream: DrawnStream, batch_size: int, loss: str) -> Shares:
 
 
 def oracle(X: np.ndarray, y: np.ndarray, concept: np.ndarray, batch_size: int) -> np.ndarray:
-    """Share of right answers in each batch, with one model for each true concept."""
+    """Return the accuracy in each batch with one model for each true concept."""
     models = [GaussianNB() for _ in range(concept.max() + 1)]
     right = []
     for start in range(0, len(y), batch_size):
@@ -71,7 +71,7 @@ def oracle(X: np.ndarray, y: np.ndarray, concept: np.ndarray, batch_size: int) -
 
 
 def returning(stream: DrawnStream) -> list[int]:
-    """Which segments are of a concept that was there before."""
+    """Return the segments whose concept returns."""
     return [start // stream.length for start in returns(stream.rows()[2])]
 
 
@@ -83,7 +83,7 @@ def save(
     seeds: range,
     options: argparse.Namespace,
 ) -> None:
-    """The table."""
+    """Write the table of accuracies."""
     rows = []
     for name in STREAMS:
         line: list[Any] = [name]
@@ -98,8 +98,8 @@ def save(
     but = "" if options.loss == "auto" else f" but for loss={options.loss!r}"
     notes = [
         f"{'Row by row' if size == 1 else f'Batches of {size}'}: accuracy, test then train, and accuracy in the first "
-        f"{FIRST_ROWS} rows of returning segments; mean (± standard deviation) over {said(seeds)}. {options.segments} "
-        f"segments of {options.length} rows, {NOISE:.0%} of labels flipped, Gaussian naive Bayes as the only "
+        f"{FIRST_ROWS} rows of returning segments; mean (± standard deviation) over {seeds_in_words(seeds)}. "
+        f"{options.segments} segments of {options.length} rows, {NOISE:.0%} of labels flipped, naive Bayes as the only "
         f"expert, default settings{but}. The oracle has one naive Bayes for each true concept. The first batch of a "
         "segment is predicted before anyone can know that it has begun.",
     ]
@@ -113,7 +113,7 @@ def draw(
     batch_size: int,
     seeds: range,
 ) -> None:
-    """Accuracy in the rows after a return."""
+    """Draw the accuracy in the rows after a return."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(10, 3.4), layout="constrained")

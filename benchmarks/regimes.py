@@ -1,4 +1,4 @@
-"""Losses of experts of whom a few are good in turns."""
+"""Streams of losses in which a few experts are good in turn."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Regime:
-    """S segments over n distinct good experts, better than the others by a gap; Bernoulli losses unless said."""
+    """A stream of losses with S segments over n distinct good experts, which are better than the others by a gap."""
 
     experts: int
     segments: int
@@ -38,7 +38,7 @@ class Regime:
         return name if self.kind == "switching" else f"{self.kind} K={self.experts} gap={self.gap}"
 
     def losses(self, seed: int) -> tuple[np.ndarray, float]:
-        """Losses, and the loss of the sequence of good experts."""
+        """Return the losses, and the loss of the sequence of good experts."""
         rng = np.random.default_rng([seed, self.experts, self.segments, int(100 * self.gap)])
         if self.kind == "two leaders alternate":
             losses = 0.5 + 0.5 * rng.random((self.rounds, self.experts))
@@ -72,7 +72,7 @@ class Regime:
 
     @staticmethod
     def _order(rng: np.random.Generator, pool: np.ndarray, segments: int) -> np.ndarray:
-        """Each of the pool once, then at random, never the same twice in a row."""
+        """Return an order with each expert of the pool once, then at random, never the same twice in a row."""
         order = list(pool[:segments])
         while len(order) < segments:
             choice = rng.choice(pool)
@@ -102,11 +102,11 @@ REGIMES = [
 
 
 def add_regimes(parser: argparse.ArgumentParser) -> None:
-    """Options that make it shorter."""
+    """Add options that make the benchmark shorter."""
     parser.add_argument("--regimes", type=int, help="only the first so many")
     parser.add_argument("--rounds", type=int, help="of each regime, in place of its own")
 
 
 def regimes_of(regimes: Sequence[Regime], options: argparse.Namespace) -> list[Regime]:
-    """As the options say."""
+    """Return the regimes that the options ask for."""
     return [replace(regime, rounds=options.rounds or regime.rounds) for regime in regimes[: options.regimes]]

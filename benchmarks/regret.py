@@ -25,7 +25,7 @@ from ltm_sklearn.experts import (
 
 from .dots import dots
 from .regimes import REGIMES, Regime, add_regimes, regimes_of
-from .report import Report, add_seeds, said, seeds_of
+from .report import Report, add_seeds, seeds_in_words, seeds_of
 
 RATES = 2.0 ** np.array([-6, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5])
 SWITCHING = (1e-6, 1e-5, 1e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1)
@@ -38,7 +38,7 @@ GRIDS = {
 
 
 def textbook_fixed_share(regime: Regime) -> FixedShare:
-    """α = (S-1)/(T-1), and the rate that balances Fixed Share's bound for it."""
+    """Return Fixed Share with α = (S-1)/(T-1), and the rate that balances its bound for it."""
     segments = regime.segments + (regime.later_segments or 0)
     share = (segments - 1) / (regime.rounds - 1)
     entropy = 0.0 if share == 0 else -share * np.log(share) - (1 - share) * np.log1p(-share)
@@ -47,7 +47,7 @@ def textbook_fixed_share(regime: Regime) -> FixedShare:
 
 
 def regrets(regime: Regime, seed: int, rivals_only: bool) -> dict[str, float]:
-    """Regret of everyone on one seed."""
+    """Return the regret of every algorithm on one seed."""
     losses, comparator = regime.losses(seed)
 
     def regret(algorithm) -> float:
@@ -68,7 +68,7 @@ def regrets(regime: Regime, seed: int, rivals_only: bool) -> dict[str, float]:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Seeds, regimes, and what is left out."""
+    """Add the options of seeds, regimes, and parts to leave out."""
     add_seeds(parser, 5)
     add_regimes(parser)
     parser.add_argument("--rivals-only", action="store_true", help="leave out Algorithm 2, which is slow, and the plot")
@@ -76,7 +76,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(report: Report, options: argparse.Namespace) -> None:
-    """The table, and its picture."""
+    """Write the table of regrets and its picture."""
     seeds, regimes = seeds_of(options), regimes_of(REGIMES, options)
     tasks = [(regime, seed) for regime in regimes for seed in seeds]
     results = Parallel(n_jobs=options.jobs, verbose=5)(delayed(regrets)(*task, options.rivals_only) for task in tasks)
@@ -99,7 +99,7 @@ def run(report: Report, options: argparse.Namespace) -> None:
         regime.name for regime in switching if means[regime]["textbook Fixed Share"] < means[regime]["LongTermMemory"]
     ]
     notes = [
-        f"Mean regret over {said(seeds)}. Fixed Share, Mixing Past Posteriors and Share-θ are at the "
+        f"Mean regret over {seeds_in_words(seeds)}. Fixed Share, Mixing Past Posteriors and Share-θ are at the "
         f"best cell, for each seed, of {len(RATES)} learning rates x {len(SWITCHING)} switching rates "
         f"(x {len(MEMORY)} memory rates). Ratio: the default over the best of these.",
         f"Geometric mean of the ratio over the {len(switching)} switching regimes: {geometric:.2f}. "
@@ -127,7 +127,7 @@ STYLES = {
 
 
 def picture(means: dict[Regime, dict[str, float]]) -> Figure:
-    """Each algorithm's regret over the best rival's, a row a regime."""
+    """Draw the regret of each algorithm divided by that of the best rival, one row for each regime."""
     labels = {name: f"{name} (best cell in hindsight)" if name in GRIDS else name for name in STYLES}
     ratios = {label: [of[name] / of["best rival"] for of in means.values()] for name, label in labels.items()}
     styles = {label: STYLES[name] for name, label in labels.items()}

@@ -1,4 +1,4 @@
-"""What every benchmark shares: where tables and pictures go, what is said of how they were made, and seeds."""
+"""Tables and pictures of benchmarks, with the command and the versions that made them, and seeds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RESULTS = Path(__file__).parent / "results"
 
 @dataclass(frozen=True)
 class Report:
-    """A folder for results, and the command that makes them."""
+    """The folder of the results, and the command that makes them."""
 
     folder: Path
     command: str
@@ -31,18 +31,7 @@ class Report:
         notes: Sequence[str],
         packages: Sequence[str] = (),
     ) -> None:
-        """Print a table, and save it."""
-        print(self.save(name, header, rows, notes, packages), flush=True)
-
-    def save(
-        self,
-        name: str,
-        header: Sequence[str],
-        rows: Sequence[Sequence[object]],
-        notes: Sequence[str],
-        packages: Sequence[str] = (),
-    ) -> str:
-        """Write a table to ``name.csv`` and ``name.md``; notes and provenance go below it. Returns the latter."""
+        """Write a table to ``name.csv`` and ``name.md``, with notes and provenance below it, and print it."""
         self.folder.mkdir(parents=True, exist_ok=True)
         with (self.folder / f"{name}.csv").open("w", newline="") as file:
             csv.writer(file).writerows([header, *rows])
@@ -50,7 +39,7 @@ class Report:
         text = "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
         text = "\n\n".join([text, *notes, f"Made by `{self.command}`.", provenance(*packages)]) + "\n"
         (self.folder / f"{name}.md").write_text(text)
-        return text
+        print(text, flush=True)
 
     def picture(self, name: str, figure: Any) -> None:
         """Write a figure of matplotlib to ``name.png``."""
@@ -59,7 +48,7 @@ class Report:
 
 
 def provenance(*packages: str) -> str:
-    """Date, machine and versions in one line."""
+    """Return date, machine and versions in one line."""
 
     def known(package: str) -> str:
         try:
@@ -73,7 +62,7 @@ def provenance(*packages: str) -> str:
 
 
 def processor() -> str:
-    """The processor's name, where the system tells it."""
+    """Return the name of the processor, if the system has it."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
@@ -82,23 +71,23 @@ def processor() -> str:
 
 
 def add_seeds(parser: argparse.ArgumentParser, number: int, first: int = 0) -> None:
-    """Options for the seeds."""
+    """Add the options of the seeds."""
     parser.add_argument("--seeds", type=int, default=number, help="how many (default: %(default)s)")
     parser.add_argument("--first-seed", type=int, default=first, help="(default: %(default)s)")
 
 
 def seeds_of(options: argparse.Namespace) -> range:
-    """The seeds asked for."""
+    """Return the seeds that the options ask for."""
     return range(options.first_seed, options.first_seed + options.seeds)
 
 
-def said(seeds: range) -> str:
-    """Seeds in words."""
+def seeds_in_words(seeds: range) -> str:
+    """Return the seeds in words."""
     return f"seed {seeds[0]}" if len(seeds) == 1 else f"seeds {seeds[0]} to {seeds[-1]}"
 
 
 def standard_error(values: Sequence[float]) -> float:
-    """Of a mean; 0 of a single value."""
+    """Return the standard error of the mean; 0 for a single value."""
     if len(values) < 2:
         return 0.0
     mean = sum(values) / len(values)

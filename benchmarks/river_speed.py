@@ -1,4 +1,4 @@
-"""What a round costs beyond the experts themselves, beside River's own ensembles, in one run.
+"""Microseconds of a round beyond those of the experts, beside River's own ensembles.
 
 A round is ``predict_one`` and ``learn_one`` of one row. The experts are dummies that answer at once, so that the rest
 is the ensemble's own work. Each repetition times the bare experts, the peer and ours one after the other; the figures
@@ -24,7 +24,7 @@ N_FEATURES, SEED = 5, 0
 
 
 class SaysNumber(base.Regressor):
-    """Always the same number."""
+    """A regressor that always predicts the same number."""
 
     def __init__(self, value: float = 0.0) -> None:
         self.value = value
@@ -37,7 +37,7 @@ class SaysNumber(base.Regressor):
 
 
 class SaysChances(base.Classifier):
-    """Always the same probabilities."""
+    """A classifier that always predicts the same probabilities."""
 
     def __init__(self, chance: float = 0.5) -> None:
         self.chance = chance
@@ -50,7 +50,7 @@ class SaysChances(base.Classifier):
 
 
 def bare(experts: list[Any], rows: list[Any], ask: str) -> float:
-    """Microseconds a round of asking and training each expert once."""
+    """Return the microseconds a round of querying and training each expert once."""
     asks, learns = [getattr(expert, ask) for expert in experts], [expert.learn_one for expert in experts]
     start = time.perf_counter()
     for x, y in rows:
@@ -62,7 +62,7 @@ def bare(experts: list[Any], rows: list[Any], ask: str) -> float:
 
 
 def ensembled(model: Any, rows: list[Any]) -> float:
-    """Microseconds a round."""
+    """Return the microseconds a round of an ensemble."""
     start = time.perf_counter()
     for x, y in rows:
         model.predict_one(x)
@@ -73,7 +73,7 @@ def ensembled(model: Any, rows: list[Any]) -> float:
 def compare(
     experts: list[Any], ask: str, makers: dict[str, Callable[[list[Any]], Any]], targets: list[Any], repeats: int
 ) -> tuple[float, dict[str, float]]:
-    """Median cost of the bare experts, and of each ensemble beyond it."""
+    """Return the median cost of the bare experts, and of each ensemble beyond it."""
     rng = np.random.default_rng(SEED)
     rows = [({f"x{at}": float(value) for at, value in enumerate(rng.random(N_FEATURES))}, y) for y in targets]
     costs: dict[str, list[float]] = {name: [] for name in makers}
@@ -86,7 +86,7 @@ def compare(
 
 
 def border(report: Report, n_rows: int, repeats: int) -> None:
-    """What a row costs on the way to scikit-learn and back."""
+    """Write the cost of a row through the adapters of scikit-learn models."""
     rows = list(datasets.Phishing().take(n_rows))
     sgd = SGDClassifier(loss="log_loss", random_state=0)
     models = {"`river.compat`": lambda: compat.convert_sklearn_to_river(sgd, classes=[False, True])}
@@ -115,7 +115,7 @@ def border(report: Report, n_rows: int, repeats: int) -> None:
 
 
 def rounds(report: Report, n_rounds: int, repeats: int) -> None:
-    """What a round costs beyond the experts."""
+    """Write the cost of a round beyond the experts."""
     rng = np.random.default_rng(SEED)
     kinds: list[tuple[str, Any, str, str, dict[str, Any], list[Any]]] = [
         (
@@ -163,12 +163,12 @@ def rounds(report: Report, n_rounds: int, repeats: int) -> None:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Sizes."""
+    """Add the options of sizes."""
     parser.add_argument("--rounds", type=int, default=5000, help="a repetition (default: %(default)s)")
     parser.add_argument("--repeats", type=int, default=15, help="(default: %(default)s; a third of it for adapters)")
 
 
 def run(report: Report, options: argparse.Namespace) -> None:
-    """Both tables."""
+    """Write both tables."""
     rounds(report, options.rounds, options.repeats)
     border(report, min(options.rounds, 1000), max(options.repeats // 3, 1))

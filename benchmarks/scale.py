@@ -1,4 +1,4 @@
-"""Time and bytes against experts, series, rows and workers, and what follows for a cluster.
+"""Seconds and bytes by experts, series, rows and workers, and an extrapolation to a large cluster.
 
 Three things are measured: mixtures of many series in one process, the same panels on Dask with one and two workers, and
 pools of heavy models on Dask with one and two workers. A cost that is linear in the sizes is fitted to two thirds of
@@ -34,11 +34,11 @@ WORKERS, SERIES, EXPERTS, BANDWIDTH = 1000, 100_000_000, 10, 1e9
 #: Series in a bucket of that table, and partitions of its frame for each worker.
 SERIES_A_BUCKET, PARTITIONS_A_WORKER = 1000, 4
 
-BUCKETS, PARTITIONS = 16, 4  #: of panels on Dask, where nothing else is said
+BUCKETS, PARTITIONS = 16, 4  #: of panels on Dask, by default
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Sizes."""
+    """Add the options of sizes."""
     parser.add_argument("--experts", type=int, nargs="+", default=[2, 10, 50])
     parser.add_argument("--series", type=int, nargs="+", default=[100, 1000, 10_000, 100_000])
     parser.add_argument("--rows", type=int, nargs="+", default=[1, 20], help="of a series in a call")
@@ -60,7 +60,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(report: Report, options: argparse.Namespace) -> None:
-    """The tables."""
+    """Write the tables of points, fits and extrapolation."""
     in_process = panels_in_process(options)
     with ExitStack() as stack:
         clients = {n_workers: stack.enter_context(client_of(n_workers)) for n_workers in options.workers}
@@ -74,7 +74,7 @@ def run(report: Report, options: argparse.Namespace) -> None:
     state = fitted(in_process, ("calls", "series", "series·experts"), "bytes")
     on_worker = fitted(on_dask, ("calls", "workers", "buckets", "series", "rows", "rows·experts"), "seconds")
     on_driver = fitted(on_dask, ("calls", "workers", "buckets", "rows", "rows·experts"), "driver")
-    told = fitted(on_dask, ("calls", "workers", "buckets", "rows", "rows·experts"), "told")
+    sent = fitted(on_dask, ("calls", "workers", "buckets", "rows", "rows·experts"), "sent")
     moved = fitted(on_dask, ("calls", "workers", "buckets", "rows", "rows·experts"), "moved")
     heavy = fitted(pools, ("calls", "workers", "models", "rows·models"), "seconds")
     notes = [f"Medians of {options.repeats} repeats, taken in turns. The fits are to the points that are not left out."]
@@ -90,13 +90,13 @@ def run(report: Report, options: argparse.Namespace) -> None:
         "of client and scheduler": "driver",
         "bytes of state": "bytes",
         "bytes sent by workers": "moved",
-        "by client and scheduler": "told",
+        "by client and scheduler": "sent",
         "bytes of the list of files": "listing",
     }
     about = (
         f"A call of `PanelMixture` on a frame of Dask with {PARTITIONS} partitions, which the client sends; processor "
         "seconds of all processes, and of the one that has client and scheduler. Bytes are all that workers write to "
-        "Dask's connections (shuffles, to themselves too, and what client and scheduler are told), and all that client "
+        "Dask's connections (shuffles, to themselves too, and what client and scheduler receive), and all that client "
         "and scheduler write there: the frame, and tasks. The list of a generation's files is read by each worker. "
         f"A partition more has {per_partition:g} tasks, and {bytes_of_partition:,.0f} bytes of client and scheduler."
     )
@@ -109,14 +109,14 @@ def run(report: Report, options: argparse.Namespace) -> None:
             f"Processor seconds ≈ {on_worker}.",
             f"Of these, of client and scheduler ≈ {on_driver}.",
             f"Bytes sent by workers ≈ {moved}.",
-            f"Bytes sent by client and scheduler ≈ {told}.",
+            f"Bytes sent by client and scheduler ≈ {sent}.",
             *speed_up(on_dask),
         ],
         PACKAGES,
     )
     about = (
-        "A round of `LongTermMemoryClassifier`, asked and trained, over networks with two layers of 256, 20 features, "
-        "without snapshots and checkpoints."
+        "A round of `LongTermMemoryClassifier`, queried and trained, over networks with two layers of 256, 20 "
+        "features, without snapshots and checkpoints."
     )
     report.table(
         "scale_pools",
@@ -144,15 +144,17 @@ def run(report: Report, options: argparse.Namespace) -> None:
 
 
 def frame_of(n_series: int, n_experts: int, rows: range) -> pd.DataFrame:
-    """Forecasts of each series at some times, and targets."""
+    """Return forecasts of each series at some times, and targets."""
     rng = np.random.default_rng([n_series, n_experts, rows.start])
     y = rng.normal(size=n_series * len(rows))
-    said = {f"model {at}": y + rng.normal(size=len(y)) for at in range(n_experts)}
-    return pd.DataFrame({"id": np.repeat(np.arange(n_series), len(rows)), "t": np.tile(rows, n_series), "y": y, **said})
+    forecasts = {f"model {at}": y + rng.normal(size=len(y)) for at in range(n_experts)}
+    return pd.DataFrame(
+        {"id": np.repeat(np.arange(n_series), len(rows)), "t": np.tile(rows, n_series), "y": y, **forecasts}
+    )
 
 
 def panels_in_process(options: argparse.Namespace) -> list[Point]:
-    """Processor seconds of a call that learns, and bytes of the state, against experts, series and rows."""
+    """Measure the processor seconds of a call that learns, and the bytes of the state, by experts, series and rows."""
     sizes = [
         (s, k, r) for s in options.series for k in options.experts for r in options.rows if s * k * r <= options.cells
     ]
@@ -182,7 +184,7 @@ def panels_in_process(options: argparse.Namespace) -> list[Point]:
 
 @contextmanager
 def client_of(n_workers: int) -> Iterator[Any]:
-    """Of a cluster here, with so many processes of one thread each."""
+    """Yield a client of a local cluster with this number of processes of one thread."""
     from distributed import Client, LocalCluster
 
     with (
@@ -195,7 +197,7 @@ def client_of(n_workers: int) -> Iterator[Any]:
 
 
 def seconds_of_task(client: Any) -> float:
-    """Processor time of the client and the scheduler, which are this process, for an empty one."""
+    """Return the processor time of client and scheduler, which are in this process, for an empty task."""
     for n_tasks in (100, 2000):  # the first are slow
         start = time.process_time()
         client.gather([client.submit(_itself, at, pure=False) for at in range(n_tasks)])
@@ -207,7 +209,7 @@ def _itself(at: int) -> int:
 
 
 def _processor_seconds(client: Any) -> float:
-    """Of the workers and of this process so far."""
+    """Return the processor seconds of the workers and of this process so far."""
     return float(sum(client.run(time.process_time).values())) + time.process_time()
 
 
@@ -227,7 +229,7 @@ def _count_what_is_written() -> None:
 
 
 def _bytes_written() -> float:
-    """By this process."""
+    """Return the bytes that this process has written to Dask's connections."""
     from distributed.comm import tcp
 
     of_dask: Any = tcp.TCP
@@ -235,7 +237,7 @@ def _bytes_written() -> float:
 
 
 def of_partition(client: Any) -> tuple[float, float]:
-    """Tasks of a call that learns, and bytes of client and scheduler, for each partition that its frame has more."""
+    """Return the tasks, and the bytes of client and scheduler, for each further partition of a frame."""
     import dask.dataframe as dd
 
     counts = []
@@ -249,7 +251,7 @@ def of_partition(client: Any) -> tuple[float, float]:
 
 
 def _tasks_so_far(client: Any) -> int:
-    """Those that were done."""
+    """Return the number of tasks that the scheduler has finished."""
 
     def done(dask_scheduler: Any) -> int:
         return sum(kind.state_counts["memory"] for kind in dask_scheduler.task_prefixes.values())
@@ -259,22 +261,22 @@ def _tasks_so_far(client: Any) -> int:
 
 @contextmanager
 def timed(client: Any, taken: list[dict[str, float]]) -> Iterator[None]:
-    """Note seconds on the wall, of all processors and of this process, which has client and scheduler, and bytes."""
+    """Measure wall seconds, processor seconds of all processes and of this one, and bytes."""
     moved, spent = sum(client.run(_bytes_written).values()), _processor_seconds(client)
-    told, own, start = _bytes_written(), time.process_time(), time.perf_counter()
+    sent, own, start = _bytes_written(), time.process_time(), time.perf_counter()
     yield
-    wall, own, told = time.perf_counter() - start, time.process_time() - own, _bytes_written() - told
+    wall, own, sent = time.perf_counter() - start, time.process_time() - own, _bytes_written() - sent
     spent, moved = _processor_seconds(client) - spent, sum(client.run(_bytes_written).values()) - moved
-    taken.append({"wall": wall, "seconds": spent, "driver": own, "told": told, "moved": moved})
+    taken.append({"wall": wall, "seconds": spent, "driver": own, "sent": sent, "moved": moved})
 
 
 def medians(taken: list[dict[str, float]]) -> dict[str, float]:
-    """Of all that was noted."""
+    """Return the medians of all measurements."""
     return {name: float(np.median([each[name] for each in taken])) for name in taken[0]}
 
 
 def seconds_and_bytes_of_list(n_buckets: int) -> tuple[float, float]:
-    """What the list of so many files takes to read, and its size: it is written here, without the files."""
+    """Return the seconds to read the list of this number of files, and its bytes."""
     from ltm_sklearn.distributed._generations import Generation, Generations
 
     with tempfile.TemporaryDirectory() as folder:
@@ -301,14 +303,14 @@ def seconds_and_bytes_of_list(n_buckets: int) -> tuple[float, float]:
 
 
 def panel_of(folder: str, n_buckets: int = BUCKETS) -> Any:
-    """A panel whose state is there."""
+    """Return a panel whose state lies in this folder."""
     from ltm_sklearn.distributed import PanelMixture
 
     return PanelMixture(ExpertMixture(series="id", time="t"), folder, n_buckets=n_buckets, keep=1)
 
 
 def panels_on_dask(clients: dict[int, Any], options: argparse.Namespace) -> list[Point]:
-    """Seconds of a call that learns, bytes of its state on disk, and bytes that were sent."""
+    """Measure the seconds of a call that learns, the bytes of its state on disk, and the bytes sent."""
     import dask.dataframe as dd
 
     first, *others = options.cluster_buckets
@@ -343,7 +345,7 @@ def panels_on_dask(clients: dict[int, Any], options: argparse.Namespace) -> list
 
 
 def pools_on_dask(clients: dict[int, Any], options: argparse.Namespace) -> list[Point]:
-    """Seconds and bytes of a round of models on workers."""
+    """Measure the seconds and bytes of a round of models on workers."""
     from sklearn.neural_network import MLPClassifier
 
     from ltm_sklearn.distributed import DaskWorkers
@@ -373,7 +375,7 @@ def pools_on_dask(clients: dict[int, Any], options: argparse.Namespace) -> list[
 
 
 def shown(points: list[Point], sizes: tuple[str, ...], measured: dict[str, str]) -> tuple[list[str], list[list[str]]]:
-    """Header and rows of points."""
+    """Return header and rows of a table of points."""
 
     def cell(point: Point, name: str) -> str:
         return f"{point.of(name):.4f}" if name in ("seconds", "wall", "driver") else f"{point.of(name):,.0f}"
@@ -384,7 +386,7 @@ def shown(points: list[Point], sizes: tuple[str, ...], measured: dict[str, str])
 
 
 def speed_up(points: list[Point]) -> list[str]:
-    """Of two workers over one, in words."""
+    """Return the speed-up of two workers over one, in words."""
     by_size: dict[Any, dict[int, float]] = {}
     for point in points:
         key = tuple(value for name, value in point.sizes.items() if "worker" not in name)
@@ -405,7 +407,7 @@ def extrapolated(
     listing: tuple[float, float],
     of_tasks: tuple[float, float, float],
 ) -> tuple[list[str], list[list[str]]]:
-    """What the fits say of a large cluster.
+    """Return the table of the extrapolation to a large cluster.
 
     Of the list of files its seconds and bytes; of tasks their seconds, and the number and bytes for each partition.
     """
@@ -413,7 +415,7 @@ def extrapolated(
     n_buckets = SERIES / SERIES_A_BUCKET
 
     def of(n_series: float) -> dict[str, float]:
-        """Sizes of a call with one row of each of so many series."""
+        """Return the sizes of a call with one row of each of this number of series."""
         sizes = {"calls": 1.0, "workers": 0.0, "series": n_series, "rows": n_series}
         sizes["buckets"] = n_series / SERIES_A_BUCKET
         return sizes | dict.fromkeys(("series·experts", "rows·experts"), n_series * EXPERTS)

@@ -1,4 +1,4 @@
-"""Microseconds a round of every expert algorithm, NumPy and compiled, with River's EWARegressor beside them.
+"""Microseconds a round of every expert algorithm, in NumPy and compiled, beside River's EWARegressor.
 
 The best of thirty repetitions in three sweeps, on one core. Losses are those of a stream whose good expert changes.
 """
@@ -54,7 +54,7 @@ def stream(n_rounds: int, n_experts: int) -> np.ndarray:
 
 
 def microseconds(work: Callable[[], object], n_rounds: int, repeats: int) -> float:
-    """Best time a round."""
+    """Return the best time of a round."""
     return best_seconds(work, repeats)[0] / n_rounds * 1e6
 
 
@@ -72,7 +72,7 @@ def numpy_time(make: Callable, n_experts: int, repeats: int) -> float:
 
 
 def portable_time(n_experts: int, n_rounds: int, repeats: int) -> float:
-    """The default's rounds without AVX2, as a portable wheel runs them where there is none."""
+    """Return the time of the default's rounds without AVX2, as on processors that lack it."""
     losses = stream(n_rounds, n_experts)
     algorithm = experts.LongTermMemory()
     algorithm.weights(n_experts)
@@ -82,7 +82,7 @@ def portable_time(n_experts: int, n_rounds: int, repeats: int) -> float:
 
 
 def update_time(n_experts: int, repeats: int) -> float:
-    """A single ``update`` call."""
+    """Return the time of a single ``update`` call."""
     losses = stream(5_000, n_experts)
     algorithm = experts.LongTermMemory()
     algorithm.run(losses[:10])
@@ -95,7 +95,7 @@ def update_time(n_experts: int, repeats: int) -> float:
 
 
 def late_time(n_experts: int, n_rounds: int, late: int, repeats: int) -> float:
-    """A round after so many: the cost does not grow with t."""
+    """Return the time of a round after many others, which shows that the cost does not grow with t."""
     losses = stream(n_rounds, n_experts)
     algorithm = experts.LongTermMemory()
     while algorithm.n_rounds_ < late:
@@ -104,7 +104,7 @@ def late_time(n_experts: int, n_rounds: int, late: int, repeats: int) -> float:
 
 
 def river_time(n_experts: int, repeats: int) -> float | None:
-    """River's EWARegressor over constant models that cost next to nothing."""
+    """Return the time of River's EWARegressor over constant models; None without River."""
     try:
         from river import base, ensemble
     except ImportError:
@@ -131,7 +131,7 @@ def river_time(n_experts: int, repeats: int) -> float | None:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Sizes."""
+    """Add the options of sizes."""
     parser.add_argument("--experts", type=int, nargs="+", default=[10, 100, 1000])
     parser.add_argument("--late", type=int, default=2_000_000, help="rounds before a late one (default: %(default)s)")
     parser.add_argument("--repeats", type=int, default=10, help="a sweep (default: %(default)s)")
@@ -139,7 +139,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def tasks(options: argparse.Namespace) -> dict[tuple[str, str, int], Callable[[], float | None]]:
-    """What to measure, by row, kind of column (compiled or Python) and number of experts."""
+    """Return functions that measure, by row, kind of column (compiled or Python) and number of experts."""
     made: dict[tuple[str, str, int], Callable[[], float | None]] = {}
     repeats = options.repeats
     for k in options.experts:
@@ -156,12 +156,12 @@ def tasks(options: argparse.Namespace) -> dict[tuple[str, str, int], Callable[[]
 
 
 def late_name(options: argparse.Namespace) -> str:
-    """Of the row."""
+    """Return the name of the row of late rounds."""
     return f"LongTermMemory after {options.late:,} rounds"
 
 
 def run(report: Report, options: argparse.Namespace) -> None:
-    """The table."""
+    """Write the table of times."""
     best: dict[tuple[str, str, int], float] = {}
     for _ in range(options.sweeps):  # far apart in time, as other work on the machine comes and goes
         for key, measure in tasks(options).items():

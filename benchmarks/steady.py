@@ -1,4 +1,4 @@
-"""Regret of every algorithm that needs no setting where one expert is best throughout, so that memory is of no use."""
+"""Regret of the algorithms without settings where one expert is best throughout."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from ltm_sklearn.experts import (
 )
 
 from .regimes import REGIMES, Regime, add_regimes, regimes_of
-from .report import Report, add_seeds, said, seeds_of
+from .report import Report, add_seeds, seeds_in_words, seeds_of
 
 ALGORITHMS = (Hedge, AdaNormalHedge, AdaptMLProd, Prod, MLPoly, LongTermMemory, BOA, Squint, FixedShare)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Seeds and regimes."""
+    """Add the options of seeds and regimes."""
     add_seeds(parser, 5, 0)
     add_regimes(parser)
 
 
 def run(report: Report, options: argparse.Namespace) -> None:
-    """The table."""
+    """Write the table of regrets."""
     seeds = seeds_of(options)
     steady = regimes_of([regime for regime in REGIMES if regime.kind == "no switches"], options)
     regrets = {algorithm: [mean_regret(algorithm, regime, seeds) for regime in steady] for algorithm in ALGORITHMS}
@@ -39,14 +39,14 @@ def run(report: Report, options: argparse.Namespace) -> None:
         [f"`{algorithm.__name__}`", *(f"{regret:.1f}" for regret in of_regimes)]
         for algorithm, of_regimes in sorted(regrets.items(), key=lambda item: item[1][0])
     ]
-    notes = [f"Regret, mean over {said(seeds)}; {steady[0].rounds:,} rounds, everything as it comes."]
+    notes = [f"Regret, mean over {seeds_in_words(seeds)}; {steady[0].rounds:,} rounds, everything as it comes."]
     report.table("steady", ["", *(regime.name for regime in steady)], rows, notes)
 
 
 def mean_regret(algorithm: type, regime: Regime, seeds: list[int]) -> float:
-    """Over the seeds."""
-    lost = []
+    """Return the mean regret over the seeds."""
+    regrets = []
     for seed in seeds:
         losses, comparator = regime.losses(seed)
-        lost.append((algorithm().run(losses) * losses).sum() - comparator)
-    return float(np.mean(lost))
+        regrets.append((algorithm().run(losses) * losses).sum() - comparator)
+    return float(np.mean(regrets))

@@ -1,4 +1,4 @@
-"""The command ``python -m benchmarks``: its list, its runs, and that it measures the compiled kernels."""
+"""``python -m benchmarks``: the list, quick runs, and errors."""
 
 import argparse
 import csv
@@ -31,7 +31,7 @@ def rows_of(path):
 
 @pytest.fixture(scope="module")
 def package():
-    """The package, for tests that need no process of their own."""
+    """The package itself, for what needs no process of its own."""
     sys.path.append(str(ROOT))
     import benchmarks.__main__ as command
 
@@ -39,7 +39,7 @@ def package():
     sys.path.remove(str(ROOT))
 
 
-def test_the_list_names_every_benchmark_and_what_it_needs():
+def test_the_list_has_the_needs_of_each_benchmark():
     run = benchmarks("--list")
     assert run.returncode == 0, run.stderr
     lines = run.stdout.splitlines()
@@ -48,7 +48,7 @@ def test_the_list_names_every_benchmark_and_what_it_needs():
     assert "pandas, data, (capymoa), (river)" in real
 
 
-def test_a_quick_run_writes_its_table_and_command(tmp_path):
+def test_a_quick_run_uses_compiled_kernels(tmp_path):
     run = benchmarks("ablation", "--quick", "--out", str(tmp_path))
     assert run.returncode == 0, run.stderr  # without compiled kernels it refuses
     text = (tmp_path / "ablation.md").read_text()
@@ -76,13 +76,13 @@ def test_workers_use_compiled_kernels(tmp_path):
     assert run.stdout.split() == [str(ROOT / "benchmarks" / "__init__.py"), "True"]
 
 
-def test_benchmarks_do_not_run_without_compiled_kernels(package, monkeypatch, capsys):
+def test_refuses_to_run_without_compiled_kernels(package, monkeypatch, capsys):
     monkeypatch.setattr("benchmarks.__main__.find_spec", lambda name: None)
     assert package.main(["oracles", "--quick"]) == 1
     assert "ltm_sklearn has no compiled kernels" in capsys.readouterr().err
 
 
-def test_a_benchmark_without_data_is_skipped_in_a_group_only(tmp_path, package, capsys):
+def test_a_benchmark_without_data_is_skipped_in_a_group(tmp_path, package, capsys):
     options = ["--quick", "--data", str(tmp_path), "--out", str(tmp_path)]
     assert package.main(["forecasting", *options]) == 0
     printed = capsys.readouterr().out
@@ -92,14 +92,14 @@ def test_a_benchmark_without_data_is_skipped_in_a_group_only(tmp_path, package, 
     assert "forecasting load cannot run, as there is no" in capsys.readouterr().err
 
 
-def test_an_absent_package_is_named(tmp_path, package, monkeypatch):
+def test_a_package_that_is_absent_is_named(tmp_path, package, monkeypatch):
     monkeypatch.setattr("benchmarks.catalogue.find_spec", lambda name: None)
     (river_speed,) = package.named(["river_speed"])
     assert river_speed.missing(tmp_path) == "it needs river, which is not installed"
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "error"),
     [
         (["nothing"], "there is no benchmark 'nothing'"),
         (["forecasting", "--rows", "10"], "--rows 10: options of a single benchmark"),
@@ -110,14 +110,14 @@ def test_an_absent_package_is_named(tmp_path, package, monkeypatch):
         (["oracles", "--sizes", "10"], "unrecognized arguments: --sizes 10"),
     ],
 )
-def test_wrong_options_are_named(arguments, message, package, capsys):
+def test_wrong_commands_are_exit_code_2(arguments, error, package, capsys):
     with pytest.raises(SystemExit) as end:
         package.main(arguments)
     assert end.value.code == 2
-    assert message in capsys.readouterr().err
+    assert error in capsys.readouterr().err
 
 
-def test_quick_options_of_every_benchmark_exist(package):
+def test_the_options_of_quick_runs_are_parsed(package):
     for each in package.BENCHMARKS:
         if all(map(find_spec, each.packages)):
             parser = argparse.ArgumentParser()
@@ -136,7 +136,7 @@ def test_returns_are_segments_of_an_earlier_concept(package):
     assert after_returns(right.reshape(-1, 10).mean(axis=1), [200, 400], batch_size=10) == [1.0, 0.5]
 
 
-def test_rows_for_moa_are_numbers_or_categories(tmp_path, package):
+def test_rows_reach_moa_as_numbers_or_as_categories(tmp_path, package):
     from benchmarks.moa_learners import is_nominal, write_arff
 
     X, y = np.array([[0.0, 1.0], [1.0, 2.0]]), np.array([0, 1])
@@ -161,7 +161,7 @@ def test_rows_for_moa_are_numbers_or_categories(tmp_path, package):
     ]
 
 
-def test_a_learner_that_fails_is_named_beside_the_others(tmp_path, package):
+def test_the_error_of_a_learner_that_fails_is_in_the_table(tmp_path, package):
     from benchmarks import contest
     from benchmarks.report import Report
 

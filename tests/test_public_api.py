@@ -46,6 +46,9 @@ PUBLIC = {
     "Segment Sine Stagger agrawal led linear_regressions random_trees rotating_hyperplane sea sine stagger",
 }
 
+#: Packages whose names are for the other packages only, and the command line.
+INTERNAL = {"ltm_sklearn.aggregation", "ltm_sklearn.cli", "ltm_sklearn.recording"}
+
 
 def documented_objects():
     """Return every public class and function, once, but named tuples, whose fields have comments."""
@@ -70,7 +73,7 @@ def test_the_public_names_are_those_of_the_list(module):
 def test_every_public_module_is_in_the_list():
     modules = {module.name for module in pkgutil.walk_packages(ltm_sklearn.__path__, "ltm_sklearn.")}
     public = {name for name in modules if not any(part.startswith("_") for part in name.split("."))}
-    assert public == {*PUBLIC} - {"ltm_sklearn"}
+    assert public == ({*PUBLIC} | INTERNAL) - {"ltm_sklearn"}
 
 
 @pytest.mark.parametrize("item", documented_objects())

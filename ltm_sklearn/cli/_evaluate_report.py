@@ -1,4 +1,4 @@
-"""FailureReport of ``ltm-sklearn evaluate``: verdict, tables, pictures, and the page."""
+"""Report of ``ltm-sklearn evaluate``: verdict, tables, pictures, and the page."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from ..display import (
     short_names,
     to_draw,
 )
-from ..evaluation import Difference, PrequentialDisplay
+from ..evaluation import Difference, PrequentialDisplay, format_table
 from ..recording import RunRecord
-from ._evaluate_run import WITH, WITHOUT, EvaluationRun, expert_rows, leader_shares
-from ._report import Card, Picture, ReportTable, TableRow, default_style, draw_picture
+from ._evaluate_run import WITH, WITHOUT, EvaluationRun, experts_frame
+from ._report import Card, Picture, ReportTable, TableRow, default_style, draw_picture, leaders
 
 #: Headers of the columns of the scores, and the formats of their numbers.
 COLUMNS = {
@@ -45,6 +45,8 @@ EXPERT_KINDS = {
     "stack": "stacker: corrects the other experts",
 }
 MOST_SNAPSHOTS = 25  #: snapshots that are drawn: those with the largest mean weights
+#: Names of the pictures in the order of the page.
+PICTURES = ("over_time", "difference", "leaders", "weights", "memory")
 
 # The verdict ------------------------------------------------------------------------------------------------------
 
@@ -61,55 +63,42 @@ def verdict(run: EvaluationRun) -> str:
 
 def remarks(run: EvaluationRun) -> list[str]:
     """Return what limits the verdict: better baselines and experts, and how often concepts changed."""
+    baseline, expert, result = run.best_baseline, run.best_expert, run.result
+    pool_score = _format_score(run, run.score(WITH))
     notes = []
-    baseline, expert = run.best_baseline, run.best_expert
-    pool_score = _score(run, WITH)
+    y = run.file.y
+    row_by_row = float(np.mean(y[1:] == y[:-1]) if run.file.is_class else np.mean(np.abs(np.diff(y))))
     if run.differences[baseline].mean < 0.0:
         notes.append(
             f"Warning: the baseline {baseline!r}, which uses no feature, is better than the pool with memory "
-            f"({_score(run, baseline)} against {pool_score}). {_advice(baseline)}"
+            f"({_format_score(run, run.score(baseline))} against {pool_score}). "
         )
-    elif (row_by_row := _better_row_by_row(run)) is not None:
+        notes[0] += (
+            "Past targets predict better than the features: adding lagged targets as columns of the file may help all "
+            "models."
+            if baseline == "last target"
+            else "No model has learned anything useful from the features yet."
+        )
+    elif row_by_row > run.score(WITH) if run.file.is_class else row_by_row < run.score(WITH):
         notes.append(
-            f"Warning: neighbouring targets are alike. Repeating the previous target would reach {row_by_row} if each "
-            f"target were known before the next row; the pool with memory reaches {pool_score} in batches of "
-            f"{run.batch}."
+            "Warning: neighbouring targets are alike. Repeating the previous target would reach "
+            f"{_format_score(run, row_by_row)} if each target were known before the next row; the pool with memory "
+            f"reaches {pool_score} in batches of {run.batch}."
         )
     against = run.differences[expert]
     if math.isnan(against.low):
-        notes.append(f"The best single expert, {expert}, reaches {_score(run, expert)}; the pool {pool_score}.")
-    elif against.is_significant:
-        better = "better" if against.mean > 0.0 else "worse"
-        notes.append(f"The pool with memory is {better} than the best single expert, {expert}: {_gain(run, against)}.")
+        reached = _format_score(run, run.score(expert))
+        notes.append(f"The best single expert, {expert}, reaches {reached}; the pool {pool_score}.")
     else:
+        better = "is better than" if against.mean > 0.0 else "is worse than"
+        relation = better if against.is_significant else "does not differ significantly from"
+        notes.append(f"The pool with memory {relation} the best single expert, {expert}: {_gain(run, against)}.")
+    if result.segments:
         notes.append(
-            f"The pool with memory does not differ significantly from the best single expert, {expert}: "
-            f"{_gain(run, against)}."
-        )
-    if run.result.segments:
-        n_changes, n_returns = run.result.n_changes, run.result.n_returns
-        notes.append(
-            f"The concept changes {n_changes} times; in {n_returns} of the changes an earlier concept returns."
+            f"The concept changes {result.n_changes} times; in {result.n_returns} of the changes an earlier concept "
+            "returns."
         )
     return notes
-
-
-def _advice(baseline: str) -> str:
-    if baseline == "last target":
-        return (
-            "Past targets predict better than the features: adding lagged targets as columns of the file may help all "
-            "models."
-        )
-    return "No model has learned anything useful from the features yet."
-
-
-def _better_row_by_row(run: EvaluationRun) -> str | None:
-    """Return the score of repeating the target of the previous row; None if it is not better than the pool."""
-    y, is_class = run.file.y, run.file.is_class
-    score = float(np.mean(y[1:] == y[:-1]) if is_class else np.mean(np.abs(np.diff(y))))
-    if score > run.score(WITH) if is_class else score < run.score(WITH):
-        return f"{score:.1%}" if is_class else number(score)
-    return None
 
 
 def _gain(run: EvaluationRun, difference: Difference) -> str:
@@ -126,8 +115,8 @@ def _signed(value: float) -> str:
     return ("+" if value >= 0.0 else "") + number(value)
 
 
-def _score(run: EvaluationRun, name: str) -> str:
-    return f"{run.score(name):.1%}" if run.file.is_class else number(run.score(name))
+def _format_score(run: EvaluationRun, score: float) -> str:
+    return f"{score:.1%}" if run.file.is_class else number(score)
 
 
 # Tables -----------------------------------------------------------------------------------------------------------
@@ -167,115 +156,55 @@ def as_text(run: EvaluationRun) -> str:
     """Return verdict and scores for a terminal."""
     lines = score_lines(run)
     lines[0] = ["", *lines[0][1:-3], "gain", "95 % interval", "seconds"]
-    widths = [max(len(line[at]) for line in lines) for at in range(len(lines[0]))]
-    aligned = []
-    for name, *cells in lines:
-        padded = [cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True)]
-        aligned.append("  ".join([name.ljust(widths[0]), *padded]))
-    return "\n".join([*aligned, "", verdict(run), *remarks(run)])
+    return "\n".join([format_table(lines, "<"), "", verdict(run), *remarks(run)])
 
 
 def page_values(run: EvaluationRun) -> dict[str, Any]:
     """Return the variables of the template ``evaluate.html.jinja``."""
-    failures = sorted(run.failures.items(), key=lambda pair: -pair[1])[:5]
-    return {
-        "verdict": verdict(run),
-        "remarks": remarks(run),
-        "cards": _cards(run),
-        "scores": _scores_table(run),
-        "n_stretches": len(run.differences[WITHOUT].stretches),
-        "failures": failures,
-        "experts": _experts_table(run),
-        "columns": _columns_table(run),
-    }
-
-
-def _cards(run: EvaluationRun) -> list[Card]:
-    measure = "accuracy" if run.file.is_class else "mean absolute error"
-    names = {
+    titles = {
         "With memory": WITH,
         "Without memory": WITHOUT,
         f"Best expert: {run.best_expert}": run.best_expert,
         f"Better baseline: {run.best_baseline}": run.best_baseline,
     }
-    return [Card(title, _score(run, name), measure) for title, name in names.items()]
-
-
-def _scores_table(run: EvaluationRun) -> ReportTable:
+    measure = "accuracy" if run.file.is_class else "mean absolute error"
     head, *lines = score_lines(run)
     classes = {WITH: "mixture"} | dict.fromkeys(run.baselines, "mean")
-    caption = (
-        f"{run.result.n_rows:,} rows, in batches of {run.batch}. Gain: how much better the pool with memory is than "
-        "the model of the line. Seconds: time to predict and to learn."
-    )
-    if run.result.segments:
-        caption += f" After a change, after a return: scores of the {run.result.window} rows that follow it."
-    return ReportTable(
-        "Scores of the models", caption, head, [TableRow(line, classes.get(line[0], "")) for line in lines]
-    )
-
-
-def _experts_table(run: EvaluationRun) -> ReportTable:
-    rows = []
-    for name, kind, born, weight, loss, led in expert_rows(run):
-        shown = "" if np.isnan(loss) else f"{loss:.4f}"
-        rows.append(TableRow([name, EXPERT_KINDS.get(kind, kind), f"{born:,}", f"{weight:.1%}", shown, f"{led:.0%}"]))
-    head = ["expert", "kind", "since or as of row", "mean weight", "mean loss", "led"]
-    meaning = "share of mistakes" if run.file.is_class else "error, scaled to between 0 and 1"
-    caption = (
-        f"Experts of the pool with memory, the largest mean weight first. Mean weight and mean loss ({meaning}) are "
-        "since the expert joined. Led: share of all rows in which it had the largest weight."
-    )
-    return ReportTable("Experts at the end", caption, head, rows, {1: "words"})
-
-
-def _columns_table(run: EvaluationRun) -> ReportTable:
-    rows = [
-        TableRow([column.name, column.kind, column.description, str(len(column.features))])
-        for column in run.file.columns
+    experts = [
+        TableRow(
+            [
+                each.expert,
+                EXPERT_KINDS.get(each.kind, each.kind),
+                f"{each.row:,}",
+                f"{each.mean_weight:.1%}",
+                "" if math.isnan(each.mean_loss) else f"{each.mean_loss:.4f}",
+                f"{each.led:.0%}",
+            ]
+        )
+        for each in experts_frame(run).itertuples()
     ]
-    head = ["column", "kind", "how it was used", "features"]
-    return ReportTable(
-        "Columns of the file", f"{len(run.file.names)} features in all.", head, rows, {1: "words", 2: "words"}
-    )
+    columns = [TableRow([name, kind, how, str(len(features))]) for name, kind, how, features in run.file.columns]
+    return {
+        "run": run,
+        "measure": measure,
+        "verdict": verdict(run),
+        "remarks": remarks(run),
+        "cards": [Card(title, _format_score(run, run.score(name)), measure) for title, name in titles.items()],
+        "scores": ReportTable(head, [TableRow(line, classes.get(line[0], "")) for line in lines]),
+        "n_stretches": len(run.differences[WITHOUT].stretches),
+        "failures": sorted(run.failures.items(), key=lambda pair: -pair[1])[:5],
+        "experts": ReportTable(
+            ["expert", "kind", "since or as of row", "mean weight", "mean loss", "led"], experts, {1: "words"}
+        ),
+        "columns": ReportTable(["column", "kind", "how it was used", "features"], columns, {1: "words", 2: "words"}),
+    }
 
 
 # Pictures ---------------------------------------------------------------------------------------------------------
 
-#: Titles and captions of the pictures by name of the file.
-CAPTIONS = {
-    "over_time": (
-        "Score over time",
-        "{measure} of each stretch of the stream, for the pool with and without memory, the best single expert, and "
-        "the better of the two baselines, which use no feature.",
-    ),
-    "difference": (
-        "Gain from memory",
-        "Above: the gain of the pool with memory over other models, added up over the rows. The line rises where the "
-        "pool with memory is better. Below: the gain over the pool without memory in each of the stretches from which "
-        "the interval is computed, with their mean and the interval.",
-    ),
-    "leaders": (
-        "Leading expert over time",
-        "A row for each expert that ever had the largest weight, in the order of their first lead. forest@1200 is a "
-        "snapshot: the forest after 1,200 rows, not trained since. An expert with several bars returned to the lead. "
-        "Experts called @restarted begin anew after each snapshot; @stack is the stacker. At the right: the share of "
-        "all rows, and the number of separate leads.",
-    ),
-    "weights": (
-        "Weights over time",
-        "The weights of the experts, stacked. The thicker a band, the larger the weight of its expert.",
-    ),
-    "memory": (
-        "Weights of the snapshots",
-        "A row for each snapshot, the oldest at the top, from its creation to its removal. The darker, the larger its "
-        "weight. A snapshot that is dark again long after its creation was found again by the memory.",
-    ),
-}
 
-
-def draw_pictures(run: EvaluationRun) -> list[Picture]:
-    """Draw the pictures in the order of the page."""
+def draw_pictures(run: EvaluationRun) -> dict[str, Picture]:
+    """Draw the pictures by name, in the order of the page."""
     draw: dict[str, tuple[Callable[[Any], Any], float]] = {
         "over_time": (lambda ax: _over_time(ax, run), 4.2),
         "difference": (lambda ax: _difference(ax, run), 5.4),
@@ -288,24 +217,21 @@ def draw_pictures(run: EvaluationRun) -> list[Picture]:
     snapshots = _snapshots(run.run_record)
     if snapshots:
         draw["memory"] = (lambda ax: _memory(ax, run.run_record, snapshots), height_of_rows(len(snapshots) + 3))
-    with default_style():
-        return [_picture(name, run, plot, height) for name, (plot, height) in draw.items()]
+    texts = _alternative_texts(run)
 
+    def picture(name: str) -> Picture:
+        plot, height = draw[name]
 
-def _picture(name: str, run: EvaluationRun, plot: Callable[[Any], Any], height: float) -> Picture:
-    title, caption = CAPTIONS[name]
-    measure = "Accuracy" if run.file.is_class else "Mean absolute error"
-
-    def with_times(ax: Any) -> None:
-        plot(ax)
-        if run.file.times is not None:
+        def with_times(ax: Any) -> None:
+            plot(ax)
             for each in ax.figure.axes:
-                if each.get_xlabel().startswith("row"):
+                if run.file.times is not None and each.get_xlabel().startswith("row"):
                     _label_times(each, run.file.times)
 
-    return draw_picture(
-        name, with_times, (9.0, height), title, caption.format(measure=measure), _alternative_text(name, run)
-    )
+        return draw_picture(with_times, height, texts[name])
+
+    with default_style():
+        return {name: picture(name) for name in draw}
 
 
 def _label_times(ax: Any, times: NDArray[Any]) -> None:
@@ -401,15 +327,15 @@ def _memory(ax: Any, run_record: RunRecord, snapshots: list[int]) -> None:
     bar.set_label("weight")
 
 
-def _alternative_text(name: str, run: EvaluationRun) -> str:
-    """Describe a picture in numbers, for readers who do not see it."""
+def _alternative_texts(run: EvaluationRun) -> dict[str, str]:
+    """Describe each picture in numbers, for readers who do not see it."""
     scores = ", ".join(f"{each} {run.score(each):.4g}" for each in (WITH, WITHOUT, run.best_expert, run.best_baseline))
-    if name == "over_time":
-        return f"Lines over time. Over all rows: {scores}."
-    if name == "difference":
-        difference = run.differences[WITHOUT]
-        return f"Lines of the cumulative difference, and bars of the stretches. Mean difference {difference.mean:.4g}."
-    led = sorted(leader_shares(run.run_record).items(), key=lambda pair: -pair[1])[:3]
-    who = ", ".join(f"{expert} {part:.0%}" for expert, part in led)
-    kind = {"leaders": "Bars over time for each expert that led", "weights": "Stacked areas of the weights over time"}
-    return f"{kind.get(name, 'A row over time for each snapshot, darker with its weight')}. Led longest: {who}."
+    led = "Led longest: " + ", ".join(f"{name} {share:.0%}" for name, share in leaders(run.run_record)[:3])
+    mean = run.differences[WITHOUT].mean
+    return {
+        "over_time": f"Lines over time. Over all rows: {scores}.",
+        "difference": f"Lines of the cumulative difference, and bars of the stretches. Mean difference {mean:.4g}.",
+        "leaders": f"Bars over time for each expert that led. {led}.",
+        "weights": f"Stacked areas of the weights over time. {led}.",
+        "memory": f"A row over time for each snapshot, darker with its weight. {led}.",
+    }

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import warnings
 import zlib
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple, Self
@@ -14,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.metaestimators import available_if
 
+from .._optional import import_extra
 from .._typing import Floats
 from ..ensemble import (
     ExpertSummary,
@@ -26,6 +26,7 @@ from ..ensemble import (
 from ..evaluation import Difference, LastTarget, MostFrequent, PrequentialResult, RunningMean, checksum, prequential
 from ..persistence import Checkpoint, CheckpointWarning
 from ..recording import RunRecord
+from ._report import leaders
 from ._stream_file import StreamFile
 
 WITH, WITHOUT = "with memory", "without memory"
@@ -52,37 +53,40 @@ class EvaluationRun(NamedTuple):
     @property
     def best_expert(self) -> str:
         """The best of the models that ran alone."""
-        return self._best(self.standalone)
+        return self._best_of(self.standalone)
 
     @property
     def best_baseline(self) -> str:
         """The better of the baselines."""
-        return self._best(self.baselines)
+        return self._best_of(self.baselines)
 
     def score(self, name: str) -> float:
         """Return the accuracy, or the mean absolute error, of a model."""
         return self.result.scores[name][self.result.measure]
 
-    def _best(self, names: list[str]) -> str:
+    def _best_of(self, names: list[str]) -> str:
         sign = -1.0 if self.file.is_class else 1.0
         return min(names, key=lambda name: np.nan_to_num(sign * self.score(name), nan=np.inf))
 
 
-def batch_for(n_rows: int) -> int:
-    """Return the default batch size for a file of so many rows."""
-    return next((batch for most, batch in BATCHES.items() if n_rows <= most), LARGEST_BATCH)
-
-
 def run_evaluation(
-    file: StreamFile, batch: int, delay: int, seed: int, checkpoint: Checkpoint | None = None
+    file: StreamFile, batch: int | None, delay: int, seed: int, checkpoint: Checkpoint | None = None
 ) -> EvaluationRun:
-    """Test, then train, all models batch by batch."""
+    """Test, then train, all models batch by batch; if ``batch`` is None, its size depends on the number of rows."""
+    n_rows = len(file.y)
+    if batch is None:
+        batch = next((size for most_rows, size in BATCHES.items() if n_rows <= most_rows), LARGEST_BATCH)
+    if batch + delay > n_rows // 2:
+        raise ValueError(
+            f"{n_rows} rows are too few for --batch {batch} and --delay {delay}: more than half of them would pass "
+            "before anything is learned. Use smaller values"
+        )
     ensemble: Any = LongTermMemoryClassifier if file.is_class else LongTermMemoryRegressor
     max_pending = max(delay + batch, 10_000)
     with_memory = ensemble(random_state=seed, record=RECORDS, max_pending=max_pending)
     without_memory = ensemble(memory=None, random_state=seed, max_pending=max_pending)
     pool = classifiers(seed) if file.is_class else regressors(seed)
-    standalone = {f"{name} alone": StandaloneExpert(model, file.is_class) for name, model in pool}
+    standalone = {f"{name} alone": StandaloneExpert(f"{name} alone", model, file.is_class) for name, model in pool}
     baselines: dict[str, Any] = {"last target": LastTarget()}
     baselines |= {"most frequent class": MostFrequent()} if file.is_class else {"running mean": RunningMean()}
     stream = (file.X, file.y) if file.concept is None else (file.X, file.y, file.concept)
@@ -100,8 +104,6 @@ def run_evaluation(
             progress=True,
             checkpoint=checkpoint,
         )
-    for name, model in standalone.items():
-        failures |= {f"{name}: {failure}": count for failure, count in model.failures.items()}
     others = [name for name in result.scores if name != WITH]
     differences = {name: result.difference(WITH, name) for name in others}
     return EvaluationRun(
@@ -146,54 +148,49 @@ def _count_failures(failures: dict[str, int]) -> Iterator[None]:
 
 
 class StandaloneExpert:
-    """A model of the pool that runs alone; where it fails, it predicts nothing, as within the ensemble."""
+    """A model of the pool that runs alone; where it fails, it warns and predicts nothing, as within the ensemble."""
 
-    def __init__(self, model: Any, is_class: bool) -> None:
-        self.model, self._is_class = model, is_class
-        self.failures: Counter[str] = Counter()
+    def __init__(self, name: str, model: Any, is_class: bool) -> None:
+        self.name, self.model, self._is_class = name, model, is_class
         self.classes_: NDArray[Any] | None = None
-        self._learned = False
 
     def partial_fit(self, X: Floats, y: NDArray[Any], classes: NDArray[Any] | None = None) -> Self:
         """Train the model on rows."""
         if self._is_class and classes is not None:
             self.classes_ = classes
-        first = {} if self._learned or not self._is_class else {"classes": self.classes_}
-        try:
-            self.model.partial_fit(X, y, **first)
-            self._learned = True
-        except (ValueError, ArithmeticError) as error:
-            self.failures[f"could not learn: {_first_line(error)}"] += 1
+        with self._warn_of_failure("learn"):
+            self.model.partial_fit(X, y, **({"classes": self.classes_} if self._is_class else {}))
         return self
 
     def predict(self, X: Floats) -> NDArray[Any]:
         """Predict rows; None where the model fails."""
-        if self._is_class:
-            probabilities = self.predict_proba(X)
-            assert self.classes_ is not None
-            failed = np.isnan(probabilities).any(axis=1)
-            labels = self.classes_.astype(object)[np.where(failed, 0, np.nan_to_num(probabilities).argmax(axis=1))]
-            labels[failed] = None
-            return labels
-        try:
-            return np.asarray(self.model.predict(X), dtype=object)
-        except (ValueError, ArithmeticError, AttributeError) as error:
-            self.failures[f"could not predict: {_first_line(error)}"] += 1
-            return np.full(len(X), None, dtype=object)
+        predictions = np.full(len(X), None, dtype=object)
+        if not self._is_class:
+            with self._warn_of_failure("predict"):
+                predictions[:] = self.model.predict(X)
+            return predictions
+        probabilities = self.predict_proba(X)
+        known = ~np.isnan(probabilities).any(axis=1)
+        assert self.classes_ is not None
+        predictions[known] = self.classes_[probabilities[known].argmax(axis=1)].tolist()
+        return predictions
 
     @available_if(lambda expert: expert._is_class)
     def predict_proba(self, X: Floats) -> Floats:
         """Predict the probabilities of the classes; NaN where the model fails."""
         assert self.classes_ is not None
+        probabilities = np.full((len(X), len(self.classes_)), np.nan)
+        with self._warn_of_failure("predict"):
+            probabilities[:] = self.model.predict_proba(X)
+        return probabilities
+
+    @contextmanager
+    def _warn_of_failure(self, step: str) -> Iterator[None]:
         try:
-            return np.asarray(self.model.predict_proba(X), dtype=np.float64)
-        except (ValueError, ArithmeticError, AttributeError) as error:
-            self.failures[f"could not predict: {_first_line(error)}"] += 1
-            return np.full((len(X), len(self.classes_)), np.nan)
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+            yield
+        except (ValueError, ArithmeticError, AttributeError) as error:  # AttributeError: a model without training
+            reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
+            warnings.warn(f"{self.name}: could not {step}: {reason}", ExpertWarning, stacklevel=2)
 
 
 # Tables -----------------------------------------------------------------------------------------------------------
@@ -204,20 +201,16 @@ def scores_frame(run: EvaluationRun) -> Any:
     frame = run.result.frame()
     for at, column in enumerate(("gain", "gain_low", "gain_high")):
         frame[column] = [np.nan, *(difference[at] for difference in run.differences.values())]
-    return frame
+    return frame.reset_index()
 
 
-def expert_rows(run: EvaluationRun) -> list[tuple[str, str, int, float, float, float]]:
-    """Return name, kind, first row, mean weight, mean loss and share of leading of each expert at the end."""
-    led = leader_shares(run.run_record)
+def experts_frame(run: EvaluationRun) -> Any:
+    """Return the experts at the end as a frame, the largest mean weight first."""
+    pandas = import_extra("pandas", "tables")
+    led = dict(leaders(run.run_record))
     rows = [
         (each.name, each.kind, each.born, each.long_term_weight, each.loss, led.get(each.name, 0.0))
         for each in run.final_experts
     ]
-    return sorted(rows, key=lambda row: -row[3])
-
-
-def leader_shares(run_record: RunRecord) -> dict[str, float]:
-    """Return the share of the rows in which each expert had the largest weight."""
-    led = np.bincount(run_record.weights.argmax(axis=1), weights=run_record.counts, minlength=len(run_record.names))
-    return dict(zip(run_record.names, (led / run_record.counts.sum()).tolist(), strict=True))
+    frame = pandas.DataFrame(rows, columns=["expert", "kind", "row", "mean_weight", "mean_loss", "led"])
+    return frame.sort_values("mean_weight", ascending=False, kind="stable")

@@ -6,6 +6,7 @@ numbers, dates or text, which are constant, count the rows or hardly ever repeat
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from .._optional import import_extra
 from .._typing import Floats
 from ..forecasting import CALENDAR
+from ._tables import as_numbers, is_dates
 
 MOST_CATEGORIES = 20  #: values of a text column that have a feature of their own: the first that occur
 MOST_CLASSES_OF_NUMBERS = 20  #: distinct whole numbers that are still taken for classes
@@ -29,16 +31,8 @@ class ColumnEncoding(NamedTuple):
     features: dict[str, Floats]  #: by name
 
 
-class EncodedTable(NamedTuple):
-    """The features of all columns."""
-
-    X: Floats
-    names: list[str]
-    columns: list[ColumnEncoding]
-
-
-def encode_columns(frame: Any, categories: list[str]) -> EncodedTable:
-    """Encode the columns of a pandas frame as numeric features.
+def encode_columns(frame: Any, categories: Sequence[str]) -> tuple[Floats, list[str], list[ColumnEncoding]]:
+    """Encode the columns of a pandas frame as numeric features; return these, their names, and the encodings.
 
     ``categories`` are columns of numbers that are encoded as text. Raises a ValueError that names column and row if a
     column of numbers holds something else, or if no feature is left.
@@ -50,25 +44,29 @@ def encode_columns(frame: Any, categories: list[str]) -> EncodedTable:
         reasons = "; ".join(f"{column.name!r}: {column.description}" for column in columns[:3])
         raise ValueError(f"no column is left to learn from ({reasons or 'the target is the only one'})")
     X = np.column_stack([values for column in columns for values in column.features.values()])
-    return EncodedTable(X, names, columns)
+    return X, names, columns
 
 
 def _encode(name: str, values: Any, is_category: bool) -> ColumnEncoding:
+    pandas = import_extra("pandas", "CSV files")
     missing = values.isna().to_numpy()
     if missing.all():
         return ColumnEncoding(name, "left out", "empty", {})
     if values[~missing].nunique() == 1 and not missing.any():
-        return ColumnEncoding(name, "left out", f"constant: {_shortened(values.iloc[0])}", {})
+        return ColumnEncoding(name, "left out", f"constant: {values.iloc[0]!s:.40}", {})
     if not is_category:
-        if values.dtype.kind == "M" or getattr(values.dtype, "tz", None) is not None:
-            return _encode_dates(name, values, missing)
-        numbers, kind = _as_numbers(values, missing)
+        if is_flags(values[~missing]):
+            flags = values.astype(object).where(~missing, np.nan).to_numpy(dtype=np.float64)
+            return _encode_numbers(name, flags, missing, "flags")
+        numbers = as_numbers(values)
         if numbers is not None:
-            return _encode_numbers(name, numbers, missing, kind)
-        dates = _as_dates(values)
-        if dates is not None:
+            return _encode_numbers(name, numbers, missing, "numbers")
+        try:
+            dates = values if is_dates(values) else pandas.to_datetime(values, format="ISO8601")
+        except (ValueError, TypeError):
+            check_not_mostly_numbers(values, name)
+        else:
             return _encode_dates(name, dates, missing)
-        check_not_mostly_numbers(values, name)
     return _encode_text(name, values, missing)
 
 
@@ -85,24 +83,9 @@ def check_not_mostly_numbers(values: Any, name: str) -> None:
         )
 
 
-def _as_numbers(values: Any, missing: NDArray[np.bool_]) -> tuple[Floats | None, str]:
-    """Return a column as numbers, with flags as 0 and 1, and its kind; None for text."""
-    pandas = import_extra("pandas", "CSV files")
-    if all(isinstance(value, bool | np.bool_) for value in values[~missing]):
-        return np.where(missing, np.nan, values.astype(object).where(~missing, False).astype(float)), "flags"
-    try:
-        return pandas.to_numeric(values).to_numpy(dtype=np.float64, na_value=np.nan), "numbers"
-    except (ValueError, TypeError):
-        return None, "text"
-
-
-def _as_dates(values: Any) -> Any:
-    """Return a column of ISO 8601 dates as dates; None if a value is not such a date."""
-    pandas = import_extra("pandas", "CSV files")
-    try:
-        return pandas.to_datetime(values, format="ISO8601")
-    except (ValueError, TypeError):
-        return None
+def is_flags(values: Any) -> bool:
+    """Return whether all values are true or false."""
+    return all(isinstance(value, bool | np.bool_) for value in values)
 
 
 def check_not_too_large(numbers: Floats, column: str) -> None:
@@ -160,7 +143,3 @@ def _encode_text(name: str, values: Any, missing: NDArray[np.bool_]) -> ColumnEn
             f"{n_labels:,} values: one-hot encoded, with one feature for all after the first {MOST_CATEGORIES}"
         )
     return ColumnEncoding(name, "text", description, features)
-
-
-def _shortened(value: Any) -> str:
-    return str(value) if len(str(value)) <= 40 else f"{str(value)[:39]}…"

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .._typing import Floats
 from ..forecasting import CALENDAR, ExpertMixture, Reader
-from ._table_file import add_line_numbers, check_columns, read_numbers, read_table, read_times
+from ._tables import add_line_numbers, check_columns, read_numbers, read_table, read_times
 
 
 @dataclass(frozen=True)
@@ -27,69 +27,52 @@ class ForecastFile:
     series: NDArray[Any] | None  #: the series of each row
 
 
+def columns_of(mixture: ExpertMixture, target: str, drop: list[str]) -> dict[str, list[str]]:
+    """Return names of columns by the option that names them."""
+    named = {"--target": target, "--time": mixture.time, "--series": mixture.series}
+    named["--block"] = mixture.block if isinstance(mixture.block, str) else None
+    # a part of the times need not be a column; groups of rows may be the blocks
+    named["--group"] = None if mixture.group in (*CALENDAR, mixture.block) else mixture.group
+    return {option: [name] for option, name in named.items() if name is not None} | {"--drop": drop}
+
+
 def read_forecasts(path: Path, mixture: ExpertMixture, target: str, drop: list[str]) -> ForecastFile:
     """Read a table of forecasts; the parameters of the mixture say which columns are not experts.
 
     Raises a ValueError that names the column, the row, counted from 0, and the line in a CSV file.
     """
-    named = {"--target": target, "--time": mixture.time, "--series": mixture.series}
-    text_columns = [name for name in (mixture.time, mixture.series) if name is not None]
-    frame, lines = read_table(path, text_columns)
-    named["--block"] = mixture.block if isinstance(mixture.block, str) else None
-    check_columns(frame, {option: name for option, name in named.items() if name is not None}, drop)
-    _check_group(frame, mixture)
+    frame, lines = read_table(path, [name for name in (mixture.time, mixture.series) if name is not None])
+    check_columns(frame, columns_of(mixture, target, drop))
+    if mixture.group in CALENDAR and mixture.group not in frame.columns and mixture.time is None:
+        raise ValueError(f"--group {mixture.group} needs --time COLUMN, the column of the times")
     with add_line_numbers(lines):
         return _check_table(frame.drop(columns=drop), mixture, target)
 
 
-def _check_group(frame: Any, mixture: ExpertMixture) -> None:
-    group = mixture.group
-    if group is None or group in frame.columns:
-        return
-    if group not in CALENDAR:
-        raise ValueError(f"--group {group!r}: it must be a column, or one of {', '.join(CALENDAR)}")
-    if mixture.time is None:
-        raise ValueError(f"--group {group} needs --time COLUMN, the column of the times")
-
-
 def _check_table(frame: Any, mixture: ExpertMixture, target: str) -> ForecastFile:
-    special = {mixture.time, mixture.series, mixture.group, mixture.block}
     X = frame.drop(columns=target)
-    experts = [name for name in X.columns if name not in special]
+    experts = [name for name in X.columns if name not in (mixture.time, mixture.series, mixture.group, mixture.block)]
     for name in experts:
         X[name] = read_numbers(frame, name)
     y = read_numbers(frame, target)
     time = None if mixture.time is None else frame[mixture.time]
     if mixture.time is not None:
         X[mixture.time] = read_times(frame[mixture.time], mixture.time)
-    series = None if mixture.series is None else frame[mixture.series].to_numpy()
-    infinite = np.isinf(y)
+    infinite, known = np.isinf(y), ~np.isnan(y)
     if infinite.any():
         raise ValueError(f"column {target!r} (--target) is infinite in row {int(infinite.argmax())}")
-    if np.isnan(y).all():
+    if not known.any():
         raise ValueError(f"column {target!r} (--target) is empty in all rows: there is nothing to learn from")
-    known = _known_targets(y, series, target)
-    times = _check_rows(X, y, known, mixture)
-    return ForecastFile(X, y, known, experts, time, times, series)
-
-
-def _known_targets(y: Floats, series: NDArray[Any] | None, target: str) -> NDArray[np.bool_]:
-    """Return which targets are known; only the last rows of each series may lack theirs."""
-    known = ~np.isnan(y)
-    later: dict[Any, bool] = {}  # whether a later row of the series has a target
-    labels = [None] * len(y) if series is None else series.tolist()
-    first_gap = None
-    for row in range(len(y) - 1, -1, -1):
-        if known[row]:
-            later[labels[row]] = True
-        elif later.get(labels[row]):
-            first_gap = row
-    if first_gap is not None:
+    series = np.zeros(len(y)) if mixture.series is None else frame[mixture.series].to_numpy()
+    is_future = frame[target].isna()[::-1].groupby(series[::-1], dropna=False).cummin()[::-1].to_numpy(dtype=np.bool_)
+    gaps = ~known & ~is_future
+    if gaps.any():
         raise ValueError(
-            f"column {target!r} (--target) is empty in row {first_gap}, but later rows have a target: "
+            f"column {target!r} (--target) is empty in row {int(gaps.argmax())}, but later rows have a target: "
             "only the last rows may lack theirs"
         )
-    return known
+    times = _check_rows(X, y, known, mixture)
+    return ForecastFile(X, y, known, experts, time, times, None if mixture.series is None else series)
 
 
 def _check_rows(X: Any, y: Floats, known: NDArray[np.bool_], mixture: ExpertMixture) -> NDArray[Any] | None:

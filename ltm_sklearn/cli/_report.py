@@ -1,155 +1,134 @@
-"""Reports of commands: shared options, the order of work, tables, pictures, and the HTML page."""
+"""Reports of commands: shared options, tables, pictures, the HTML page, and the folder they are written to."""
 
 from __future__ import annotations
 
+import argparse
 import io
 import math
+import os
 import shlex
+import shutil
 import sys
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from .._optional import import_extra
 from .._version import __version__, versions
-from ..display import data_url, render_page
+from ..display import data_url, leaders_of, render_page
 from ..persistence import Checkpoint
-from ._report_folder import GENERATOR, PAGE, check_free, write_folder
+from ..recording import RunRecord
 
-CSV_NUMBERS = "%.10g"  #: format of numbers in CSV files
+PAGE = "index.html"
+GENERATOR = "ltm_sklearn"
+#: The beginning of the tag by which the page of an earlier report is recognized.
+GENERATOR_TAG = f'<meta name="generator" content="{GENERATOR}'
 DPI = 150  #: sharp on screens with a pixel ratio of two, and in print
 
 # Options ----------------------------------------------------------------------------------------------------------
 
 
-def add_folder_options(parser: Any) -> None:
-    """Add the options that say where the report is written."""
-    parser.add_argument(
-        "--out", metavar="FOLDER", type=Path, default=Path("report"), help="folder of the report (default: report)"
+class UsageError(ValueError):
+    """Options that lie outside their domain or contradict each other."""
+
+
+def new_report_parser(commands: Any, name: str, target_help: str, **texts: str) -> argparse.ArgumentParser:
+    """Add the parser of a command that writes a report about a file, with the options that come first."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name,
+        usage="%(prog)s FILE --target COLUMN [options]",  # the file first: after --drop it would be one more column
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        **texts,
     )
-    parser.add_argument(
+    parser.add_argument("file", metavar="FILE", type=Path, help="CSV or Parquet, ordered by time")
+    parser.add_argument("--target", metavar="COLUMN", required=True, help=target_help)
+    return parser
+
+
+def add_report_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of a report that come last: columns to drop, checkpoints, and the folder."""
+    add = parser.add_argument
+    add("--drop", metavar="COLUMN", nargs="+", action="extend", default=[], help="columns that are not used")
+    add(
+        "--checkpoint",
+        metavar="FOLDER",
+        type=Path,
+        help="save the run in this folder at intervals; after an interruption, the same command resumes it",
+    )
+    add(
+        "--every",
+        metavar="N",
+        type=int,
+        help="minimum number of rows between two checkpoints (default: about a minute's worth)",
+    )
+    add("--out", metavar="FOLDER", type=Path, default=Path("report"), help="folder of the report (default: report)")
+    add(
         "--force",
         action="store_true",
         help="write into a folder that holds other files; files of the same names are replaced",
     )
 
 
-def add_checkpoint_options(parser: Any) -> None:
-    """Add the options that save the run, so that the same command can resume it."""
-    parser.add_argument(
-        "--checkpoint",
-        metavar="FOLDER",
-        type=Path,
-        help="save the run in this folder at intervals; after an interruption, the same command resumes it",
-    )
-    parser.add_argument(
-        "--every",
-        metavar="N",
-        type=int,
-        help="minimum number of rows between two checkpoints (default: about a minute's worth)",
-    )
+def check_named_once(columns: Mapping[str, Iterable[str]]) -> None:
+    """Raise a UsageError if a column is named by two options; ``columns`` has the names by option."""
+    option_of: dict[str, str] = {}
+    for option, names in columns.items():
+        for name in {*names}:
+            if name in option_of:
+                raise UsageError(f"column {name!r} is named by two options: {option_of[name]} and {option}")
+            option_of[name] = option
 
 
-def checkpoint_from(options: Any) -> Checkpoint | None:
-    """Return the checkpoint that the options ask for, or None; raise a ValueError if they contradict each other."""
+def checkpoint_of(options: Any) -> Checkpoint | None:
+    """Return the checkpoint that the options ask for, or None; raise a UsageError if they contradict each other."""
     if options.checkpoint is None:
         if options.every is not None:
-            raise ValueError("--every needs --checkpoint FOLDER, the folder in which the run is saved")
+            raise UsageError("--every needs --checkpoint FOLDER, the folder in which the run is saved")
         return None
     if options.every is not None and options.every < 1:
-        raise ValueError(f"--every {options.every}: it must be 1 or more")
+        raise UsageError(f"--every {options.every}: it must be 1 or more")
     out, folder = options.out.resolve(), options.checkpoint.resolve()
     if out in (folder, *folder.parents):  # the next report would be refused: its folder would hold unknown files
-        raise ValueError(
+        raise UsageError(
             f"{options.out} is the folder of the report (--out): checkpoints need a folder of their own outside it"
         )
     return Checkpoint(options.checkpoint, every=options.every)
 
 
-def check_input_is_kept(options: Any, names: Iterable[str]) -> None:
-    """Raise a ValueError if a file of the report, which may have these names, would overwrite the input file."""
-    if options.file.resolve() in [options.out.resolve() / name for name in names]:
-        raise ValueError(
-            f"the report in {options.out} would overwrite {options.file}: choose another folder with --out"
-        )
+def check_report_can_be_written(options: Any, names: Collection[str]) -> None:
+    """Raise an error before the long run if the report could not be written after it.
 
-
-# The command ------------------------------------------------------------------------------------------------------
-
-
-def print_safely(text: str) -> None:
-    """Print text; letters that the encoding of the terminal lacks are replaced instead of raising an error."""
-    encoding = sys.stdout.encoding or "utf-8"
-    print(text.encode(encoding, "replace").decode(encoding), flush=True)
-
-
-def fail(command: str, message: str, code: int) -> int:
-    """Print an error of a command on stderr, in one line; return the exit code."""
-    print(f"ltm-sklearn {command}: " + " ".join(message.split()), file=sys.stderr)
-    return code
-
-
-def make_report(
-    command: str,
-    options: Any,
-    names: Collection[str],
-    *,
-    validate: Callable[[Any], Any],
-    execute: Callable[[Any, Any], Any],
-    build_files: Callable[[Any, Any], dict[str, bytes]],
-    summarize: Callable[[Any, Any], str],
-) -> int:
-    """Run a command that writes a report; return its exit code.
-
-    Everything that can be checked before the long run is checked before it: options, optional dependencies and the
-    folder of the report.
-
-    Parameters
-    ----------
-    command : str
-        Name of the command.
-    options : argparse.Namespace
-    names : collection of str
-        Names of all files that the report may have.
-    validate : callable
-        ``validate(options)`` checks the options and returns the settings of the run; a ValueError is wrong usage.
-    execute : callable
-        ``execute(settings, options)`` reads the input file and returns the finished run.
-    build_files : callable
-        ``build_files(run, options)`` returns the files of the report by name.
-    summarize : callable
-        ``summarize(run, options)`` returns the text to print.
+    ``names`` are the files that reports may have. A folder that holds only such files, among them a page of this
+    package, is an earlier report and may be replaced.
     """
-    try:
-        settings = validate(options)
-    except ValueError as error:
-        return fail(command, str(error), 2)
-    try:
-        for module in ("pandas", "matplotlib", "jinja2"):
-            import_extra(module, "reports", "cli")
-        check_free(options.out, names, options.force)
-        run = execute(settings, options)
-    except (ValueError, ImportError, OSError) as error:
-        return fail(command, str(error), 1)
-    try:
-        write_folder(options.out, build_files(run, options), names)
-    except (OSError, ValueError) as error:
-        return fail(command, f"the report cannot be written: {error}", 1)
-    print_safely(f"{summarize(run, options)}\n\nreport: {options.out / PAGE}")
-    return 0
-
-
-def provenance() -> dict[str, str]:
-    """Return the versions of the packages and the date, for the table of what was run."""
-    installed = versions(["numpy", "scikit-learn", "pandas", "matplotlib"])
-    return {
-        "Versions": ", ".join(f"{name} {known}" for name, known in installed.items()),
-        "Date": datetime.now().astimezone().isoformat(sep=" ", timespec="minutes"),
-    }
+    folder = options.out
+    if options.file.resolve() in [folder.resolve() / name for name in names]:
+        raise UsageError(f"the report in {folder} would overwrite {options.file}: choose another folder with --out")
+    for module in ("pandas", "matplotlib", "jinja2"):
+        import_extra(module, "reports", "cli")
+    if folder.exists() and not folder.is_dir():
+        raise FileExistsError(f"{folder} is a file, not a folder")
+    parent = folder.absolute().parent
+    if not parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {parent} in which {folder.name} could be made")
+    place = folder if folder.is_dir() else parent
+    if not os.access(place, os.W_OK | os.X_OK):
+        raise PermissionError(f"{place} cannot be written to")
+    held = {entry.name: entry for entry in folder.iterdir()} if folder.is_dir() else {}
+    for name in {*held} & {*names}:
+        if held[name].is_dir():
+            raise FileExistsError(f"{held[name]} is a folder, and the report has a file of that name")
+    others = sorted({*held} - {*names})
+    if others and not options.force:
+        raise FileExistsError(f"{folder} holds other files, as {others[0]}: choose another folder, or use --force")
+    if held and not options.force and not _is_report(folder):
+        raise FileExistsError(
+            f"{folder} holds files that are not an earlier report: choose another folder, or use --force"
+        )
 
 
 # Tables -----------------------------------------------------------------------------------------------------------
@@ -162,15 +141,12 @@ class TableRow(NamedTuple):
     css_class: str = ""
 
 
-@dataclass(frozen=True)
-class ReportTable:
-    """A table of the page."""
+class ReportTable(NamedTuple):
+    """A table of the page; its caption is in the template."""
 
-    label: str  #: for screen readers
-    caption: str
     header: Sequence[str]
     rows: Sequence[TableRow]
-    column_classes: Mapping[int, str] = field(default_factory=dict)  #: CSS classes of columns by position
+    column_classes: Mapping[int, str] = {}  #: CSS classes of columns by position
 
 
 class Card(NamedTuple):
@@ -189,17 +165,21 @@ def aligned_numbers(values: Iterable[float]) -> list[str]:
     return [f"{value:,.{places}f}" if math.isfinite(value) else "" for value in numbers]
 
 
+def leaders(run_record: RunRecord) -> list[tuple[str, float]]:
+    """Return each expert that ever had the largest weight, with the share of the rows, the largest share first."""
+    leading = leaders_of(run_record)
+    shares = {at: run_record.counts[leading == at].sum() / run_record.counts.sum() for at in {*leading} - {-1}}
+    return [(run_record.names[at], float(shares[at])) for at in sorted(shares, key=lambda at: (-shares[at], at))]
+
+
 # Pictures ---------------------------------------------------------------------------------------------------------
 
 
 class Picture(NamedTuple):
-    """A picture of the report."""
+    """A picture of the report; its title and caption are in the template."""
 
-    name: str  #: name of the file, without .png
-    title: str
-    caption: str  #: how to read the picture
-    alt: str  #: alternative text: what the picture shows, in numbers
     png: bytes
+    alt: str  #: alternative text: what the picture shows, in numbers
     width: int  #: in pixels
     height: int
 
@@ -218,48 +198,61 @@ def default_style() -> Iterator[None]:
         yield
 
 
-def draw_picture(
-    name: str, plot: Callable[[Any], Any], size: tuple[float, float], title: str, caption: str, alt: str
-) -> Picture:
-    """Return the picture that ``plot`` draws on the axes of a new figure of this size in inches."""
+def draw_picture(plot: Callable[[Any], Any], height: float, alt: str) -> Picture:
+    """Return the picture that ``plot`` draws on the axes of a new figure of this height in inches."""
     # not through pyplot, which would keep the figure
-    figure = import_extra("matplotlib.figure", "pictures", "plot").Figure(figsize=size, layout="constrained")
+    figure = import_extra("matplotlib.figure", "pictures", "plot").Figure(figsize=(9.0, height), layout="constrained")
     plot(figure.subplots())
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=DPI)
-    return Picture(name, title, caption, alt, buffer.getvalue(), round(size[0] * DPI), round(size[1] * DPI))
+    return Picture(buffer.getvalue(), alt, round(9.0 * DPI), round(height * DPI))
 
 
-# The page ---------------------------------------------------------------------------------------------------------
+# Output -----------------------------------------------------------------------------------------------------------
 
 
-def render_report(
+def print_safely(text: str) -> None:
+    """Print text; letters that the encoding of the terminal lacks are replaced instead of raising an error."""
+    encoding = sys.stdout.encoding or "utf-8"
+    print(text.encode(encoding, "replace").decode(encoding), flush=True)
+
+
+def write_report(
     template: str,
     options: Any,
+    names: Collection[str],
     *,
     title: str,
-    pictures: Sequence[Picture],
+    tables: Mapping[str, Any],
+    pictures: Mapping[str, Picture],
     facts: Mapping[str, str],
-    files: Mapping[str, str],
     **values: Any,
-) -> bytes:
-    """Render the page of a report from a template that extends ``report.html.jinja``.
+) -> None:
+    """Write a report: the page from a template that extends ``report.html.jinja``, tables and pictures.
 
     Parameters
     ----------
     template : str
         File name of the template.
     options : argparse.Namespace
+    names : collection of str
+        Names of all files that the report may have; those of an earlier report are deleted.
     title : str
-    pictures : sequence of Picture
+    tables : dict
+        Text, or pandas frames, by name of the file.
+    pictures : dict
+        Pictures by name of the file, without .png.
     facts : dict
         What was run, by name.
-    files : dict
-        Tables that lie beside the page, with what they hold. The pictures lie there, too.
     **values
         Further variables of the template.
     """
-    return render_page(
+    installed = versions(["numpy", "scikit-learn", "pandas", "matplotlib"])
+    provenance = {
+        "Versions": ", ".join(f"{name} {known}" for name, known in installed.items()),
+        "Date": datetime.now().astimezone().isoformat(sep=" ", timespec="minutes"),
+    }
+    page = render_page(
         __package__,
         template,
         title=title,
@@ -267,7 +260,38 @@ def render_report(
         command=shlex.join(["ltm-sklearn", *options.arguments]),
         version=__version__,
         pictures=pictures,
-        facts={**facts, **provenance()},
-        files=files,
+        facts={**facts, **provenance},
+        tables=tables,
         **values,
-    ).encode()
+    )
+    files = {f"{name}.png": picture.png for name, picture in pictures.items()}
+    for name, table in tables.items():
+        text = table if isinstance(table, str) else table.to_csv(index=False, float_format="%.10g")
+        files[name] = text.encode()
+    _write_folder(options.out.resolve(), files | {PAGE: page.encode()}, names)
+
+
+def _write_folder(folder: Path, files: Mapping[str, bytes], names: Collection[str]) -> None:
+    """Write files to a temporary folder, then move them into place; stale files of an earlier report are deleted."""
+    # not tempfile, whose folders only the owner may read; the folder of a killed run is passed over
+    temporary = next(path for at in count() if not (path := folder.parent / f".{folder.name}.{at}.part").exists())
+    temporary.mkdir()
+    try:
+        for name, content in files.items():
+            (temporary / name).write_bytes(content)
+        if not folder.exists():
+            temporary.rename(folder)
+            return
+        stale = {*names} - {*files} if _is_report(folder) else set()
+        # file by file: the folder may hold other files, or be the working folder of a process; the page comes last
+        for name in files:
+            os.replace(temporary / name, folder / name)
+        for name in stale:
+            (folder / name).unlink(missing_ok=True)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _is_report(folder: Path) -> bool:
+    page = folder / PAGE
+    return page.is_file() and GENERATOR_TAG in page.read_text(encoding="utf-8", errors="replace")[:2000]

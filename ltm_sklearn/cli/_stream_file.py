@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._optional import import_extra
 from .._typing import Floats
 from ..forecasting import times_of
 from ._features import (
@@ -17,8 +17,9 @@ from ._features import (
     check_not_mostly_numbers,
     check_not_too_large,
     encode_columns,
+    is_flags,
 )
-from ._table_file import add_line_numbers, check_columns, read_numbers, read_table, read_times
+from ._tables import add_line_numbers, as_numbers, check_columns, read_numbers, read_table, read_times
 
 MOST_CLASSES = 1000
 FEWEST_ROWS = 20  #: fewer labelled rows are too few to compare models
@@ -28,12 +29,19 @@ class StreamOptions(NamedTuple):
     """The options that say how the columns of a file are used."""
 
     target: str
-    drop: list[str]
-    time: str | None
-    concept: str | None
-    categories: list[str]  #: columns of numbers that are encoded as text
-    task: str  #: "auto", "classification" or "regression"
-    n_rows: int | None  #: number of rows to read; None: all
+    drop: Sequence[str] = ()
+    time: str | None = None
+    concept: str | None = None
+    categories: Sequence[str] = ()  #: columns of numbers that are encoded as text
+    task: str = "auto"  #: or "classification", "regression"
+    rows: int | None = None  #: number of rows to read; None: all
+
+    @property
+    def columns(self) -> dict[str, Sequence[str]]:
+        """Names of columns by the option that names them."""
+        named = {"--target": self.target, "--time": self.time, "--concept": self.concept}
+        columns: dict[str, Sequence[str]] = {option: [name] for option, name in named.items() if name is not None}
+        return columns | {"--categories": self.categories, "--drop": self.drop}
 
 
 class StreamFile(NamedTuple):
@@ -49,6 +57,12 @@ class StreamFile(NamedTuple):
     concept: NDArray[Any] | None
     n_unlabelled: int  #: rows that were skipped
 
+    @property
+    def task(self) -> str:
+        """The task in words, with the reason."""
+        task = f"classification of {len({*self.y.tolist()})} classes" if self.is_class else "regression"
+        return f"{task}, because {self.reason}"
+
 
 def read_stream(path: Path, options: StreamOptions) -> StreamFile:
     """Read a table of labelled rows.
@@ -57,13 +71,9 @@ def read_stream(path: Path, options: StreamOptions) -> StreamFile:
     """
     frame, lines = read_table(path, [name for name in (options.time, options.concept) if name is not None])
     frame.columns = [str(name) for name in frame.columns]
-    named = {"--target": options.target, "--time": options.time, "--concept": options.concept}
-    named |= {f"--categories {name}": name for name in options.categories}
-    check_columns(frame, {option: name for option, name in named.items() if name is not None}, options.drop)
-    if options.n_rows is not None:
-        frame = frame.head(options.n_rows)
+    check_columns(frame, options.columns)
     with add_line_numbers(lines):
-        return _parse_table(frame.drop(columns=options.drop), options)
+        return _parse_table(frame.head(options.rows or len(frame)).drop(columns=[*options.drop]), options)
 
 
 def _parse_table(frame: Any, options: StreamOptions) -> StreamFile:
@@ -76,44 +86,34 @@ def _parse_table(frame: Any, options: StreamOptions) -> StreamFile:
             f"only {n_known} of the rows have a target; at least {FEWEST_ROWS} are needed to compare models"
         )
     y, is_class, reason = _parse_target(frame, known, options)
-    times = None if options.time is None else _parse_times(frame[options.time], options.time)
-    concept = None if options.concept is None else _parse_concept(frame[options.concept], options.concept)
-    table = frame.drop(columns=[name for name in (options.target, options.concept) if name is not None])
-    if options.time is not None:  # dates have parts that recur; numbers only grow, and are no feature
-        assert times is not None
-        is_dates = times.dtype.kind == "M"
-        table = table.assign(**{options.time: times}) if is_dates else table.drop(columns=options.time)
-    features = encode_columns(table, options.categories)
-    return StreamFile(
-        features.X[known],
-        y[known],
-        features.columns,
-        features.names,
-        is_class,
-        reason,
-        None if times is None else times[known],
-        None if concept is None else concept[known],
-        len(known) - n_known,
-    )
-
-
-# The target -------------------------------------------------------------------------------------------------------
+    times = concept = None
+    table = frame.drop(columns=options.target)
+    if options.time is not None:
+        times = _parse_times(frame[options.time], options.time)
+        # dates have parts that recur; numbers only grow, and are no feature
+        table = table.assign(**{options.time: times}) if times.dtype.kind == "M" else table.drop(columns=options.time)
+        times = times[known]
+    if options.concept is not None:
+        missing = frame[options.concept].isna().to_numpy()
+        if missing.any():
+            raise ValueError(f"column {options.concept!r} (--concept) is empty in row {int(missing.argmax())}")
+        concept = table.pop(options.concept).astype(str).to_numpy(dtype=str)[known]
+    X, names, columns = encode_columns(table, options.categories)
+    return StreamFile(X[known], y[known], columns, names, is_class, reason, times, concept, len(known) - n_known)
 
 
 def _parse_target(frame: Any, known: NDArray[np.bool_], options: StreamOptions) -> tuple[NDArray[Any], bool, str]:
     """Return the targets, whether they are classes, and the reason why."""
     column, name = frame[options.target], options.target
-    numbers = _as_numbers(column, known)
+    numbers = None if is_flags(column[known].head(1)) else as_numbers(column)
     distinct = int(column[known].nunique())
     if distinct == 1:
         raise ValueError(
             f"column {name!r} (--target) is {column[known].iloc[0]} in all rows: there is nothing to predict"
         )
-    if options.task == "regression":
-        return _check_size(read_numbers(frame, name), name), False, "--task says so"
     whole = numbers is not None and bool((numbers[known] == np.floor(numbers[known])).all())
-    if options.task == "classification":
-        is_class, reason = True, "--task says so"
+    if options.task != "auto":
+        is_class, reason = options.task == "classification", "--task says so"
     elif numbers is None:
         check_not_mostly_numbers(column, name)
         is_class, reason = True, f"{name} has {distinct} values that are not numbers"
@@ -123,8 +123,9 @@ def _parse_target(frame: Any, known: NDArray[np.bool_], options: StreamOptions) 
         reason = f"{name} has {distinct:,} different numbers" if whole else f"{name} has numbers that are not whole"
         is_class = False
     if not is_class:
-        assert numbers is not None
-        return _check_size(numbers, name), False, reason
+        numbers = read_numbers(frame, name)
+        check_not_too_large(numbers, f"{name!r} (--target)")
+        return numbers, False, reason
     if distinct > min(MOST_CLASSES, known.sum() / 2):
         raise ValueError(
             f"column {name!r} (--target) has {distinct:,} different values in {int(known.sum()):,} rows: too many for "
@@ -133,26 +134,6 @@ def _parse_target(frame: Any, known: NDArray[np.bool_], options: StreamOptions) 
     if whole and numbers is not None:
         return np.where(known, numbers, 0.0).astype(np.int64), True, reason
     return column.astype(object).where(known, "").astype(str).to_numpy(dtype=str), True, reason
-
-
-def _as_numbers(column: Any, known: NDArray[np.bool_]) -> Floats | None:
-    """Return a column as numbers, NaN where it is empty; None if it has text, flags or dates."""
-    pandas = import_extra("pandas", "CSV files")
-    if column.dtype.kind == "M" or any(isinstance(value, bool | np.bool_) for value in column[known].head(1)):
-        return None
-    try:
-        numbers = pandas.to_numeric(column).to_numpy(dtype=np.float64, na_value=np.nan)
-    except (ValueError, TypeError):
-        return None
-    return numbers
-
-
-def _check_size(numbers: Floats, name: str) -> Floats:
-    check_not_too_large(numbers, f"{name!r} (--target)")
-    return numbers
-
-
-# Times and concepts -----------------------------------------------------------------------------------------------
 
 
 def _parse_times(column: Any, name: str) -> NDArray[Any]:
@@ -166,10 +147,3 @@ def _parse_times(column: Any, name: str) -> NDArray[Any]:
             f"{what} goes back: row {row} has {column.iloc[row]} after {column.iloc[row - 1]}. Sort the rows by time"
         )
     return times.shown
-
-
-def _parse_concept(column: Any, name: str) -> NDArray[Any]:
-    missing = column.isna().to_numpy()
-    if missing.any():
-        raise ValueError(f"column {name!r} (--concept) is empty in row {int(missing.argmax())}")
-    return column.astype(str).to_numpy(dtype=str)

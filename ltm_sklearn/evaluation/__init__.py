@@ -10,6 +10,7 @@ from ._display import PrequentialDisplay
 from ._prequential import prequential
 from ._result import PrequentialResult
 from ._resumption import checksum as checksum
+from ._text_table import format_table as format_table
 
 # Names that are imported "as" themselves are for the other packages of ltm_sklearn.
 __all__ = ["Difference", "PrequentialDisplay", "PrequentialResult", "crps", "oracles", "prequential"]

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from numbers import Integral
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from .._param_checks import check_count
 from ..recording import logger, warn_of
@@ -141,7 +141,9 @@ class Checkpoint:
             Number of rows that it has learned: skip them in the stream.
         """
         if parameters is None:
-            _check_model(fresh)
+            learns = any(hasattr(fresh, name) for name in ("fit", "partial_fit", "learn_one", "learn_many", "update"))
+            if not (fresh if isinstance(fresh, dict) else learns) or isinstance(fresh, type | set):
+                raise ValueError(f"{fresh!r} is no model: it must be one that learns, or a dictionary of several")
             parameters = describe_parameters(fresh)
         self._check_extra()
         _open_folder(self.folder)
@@ -150,10 +152,7 @@ class Checkpoint:
         content = self._read_newest()
         if content is None:
             model, self.n_rows, self._parameters = fresh, 0, parameters
-            try:
-                self._write(model)
-            except Exception as error:
-                self._raise(error)
+            self._write(model)
         else:
             where = f"{self.path} is not of this run"
             model = content["model"]
@@ -183,7 +182,12 @@ class Checkpoint:
         if isinstance(n_rows, bool) or not isinstance(n_rows, Integral) or n_rows < 0:
             raise ValueError(f"n_rows={n_rows!r} must be a whole number, 0 or more")
         self.n_rows += int(n_rows)
-        return self._is_due() and self.save(model)
+        if isinstance(self.every, int):
+            is_due = self.n_rows - self._last_rows >= self.every
+        else:
+            seconds = max(MINUTE, self._duration / SHARE) if self.every is None else self.every.total_seconds()
+            is_due = time.monotonic() - self._last_time >= seconds
+        return is_due and self.save(model)
 
     def save(self, model: Any) -> bool:
         """Save now, as at the end of a loop; return whether a file was written.
@@ -200,11 +204,18 @@ class Checkpoint:
             self._write(model)
         except Exception as error:
             if self.on_error == "raise":
-                self._raise(error)
-            warn_of(f"{self._in_words(error)}. The run goes on", CheckpointWarning, 3)
+                raise
+            message = error.strerror if isinstance(error, OSError) else error.__notes__[-1]
+            warn_of(f"{message}. The run goes on", CheckpointWarning, 3)
             return False
         self._duration = time.monotonic() - self._last_time
-        self._delete_old()
+        # files of more rows are another run's
+        older = [path for n_rows, path in files_in(self.folder) if n_rows <= self.n_rows]
+        for path in older[self.keep :]:
+            try:
+                path.unlink(missing_ok=True)
+            except OSError as error:
+                warn_of(f"{path} could not be deleted: {error.strerror}", CheckpointWarning, 3)
         return True
 
     def _check_resumed(self, model: Any) -> None:
@@ -216,12 +227,6 @@ class Checkpoint:
     def _check_extra(self) -> None:
         if not isinstance(self.extra, dict):
             raise ValueError(f"extra={self.extra!r} must be a dictionary")
-
-    def _is_due(self) -> bool:
-        if isinstance(self.every, int):
-            return self.n_rows - self._last_rows >= self.every
-        seconds = max(MINUTE, self._duration / SHARE) if self.every is None else self.every.total_seconds()
-        return time.monotonic() - self._last_time >= seconds
 
     # Files -----------------------------------------------------------------------------------------------------------
 
@@ -238,7 +243,11 @@ class Checkpoint:
                 continue
             except BadFileError as error:
                 raise BadFileError(f"{path} cannot be loaded: {error}") from error.__cause__
-            _check_content(content, path)
+            if not isinstance(content, dict) or content.keys() != {"n_rows", "extra", "parameters", "model"}:
+                raise ValueError(
+                    f"{path} is no checkpoint: it holds a {type(content).__name__} that was saved otherwise. Move it "
+                    "away, or give the run a folder of its own"
+                )
             for each in damaged:  # renamed, as it would count as newer than the next file
                 each.rename(each.with_name(each.name + DAMAGED))
                 warn_of(
@@ -253,35 +262,23 @@ class Checkpoint:
         return None
 
     def _write(self, model: Any) -> None:
-        if not self.folder.is_dir():
-            raise FileNotFoundError(errno.ENOENT, f"there is no folder {self.folder} any more")
+        """Write a file; an error says in words what failed, and which file there is."""
         content = {"n_rows": self.n_rows, "extra": self.extra, "parameters": self._parameters, "model": model}
-        data = dumps(content, allow_pickle=self.trusted)
         path = self.folder / f"{STEM}{self.n_rows:012d}{SUFFIX}"
-        write_atomically(data, path)
+        try:
+            if not self.folder.is_dir():
+                raise FileNotFoundError(errno.ENOENT, f"there is no folder {self.folder} any more")
+            write_atomically(dumps(content, allow_pickle=self.trusted), path)
+        except Exception as error:
+            reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+            exists = self.path is not None and self.path.exists()
+            left = f"{self.path} is intact" if exists else "there is no earlier one"
+            message = f"no checkpoint could be written to {self.folder} at row {self.n_rows}: {reason}; {left}"
+            if isinstance(error, OSError):
+                raise OSError(error.errno, message) from error
+            error.add_note(message)
+            raise
         self.path = path
-
-    def _delete_old(self) -> None:
-        """Delete older files. Newer ones would be another run's."""
-        older = [path for n_rows, path in files_in(self.folder) if n_rows <= self.n_rows]
-        for path in older[self.keep :]:
-            try:
-                path.unlink(missing_ok=True)
-            except OSError as error:
-                warn_of(f"{path} could not be deleted: {error.strerror}", CheckpointWarning, 4)
-
-    def _raise(self, error: Exception) -> NoReturn:
-        message = self._in_words(error)
-        if isinstance(error, OSError):
-            raise OSError(error.errno, message) from error
-        error.add_note(message)
-        raise error
-
-    def _in_words(self, error: Exception) -> str:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-        exists = self.path is not None and self.path.exists()
-        left = f"{self.path} is intact" if exists else "there is no earlier one"
-        return f"no checkpoint could be written to {self.folder} at row {self.n_rows}: {reason}; {left}"
 
 
 def files_in(folder: Path) -> list[tuple[int, Path]]:
@@ -311,19 +308,3 @@ def _open_folder(folder: Path) -> None:
         probe.unlink(missing_ok=True)
     except OSError as error:
         raise OSError(error.errno, f"{folder} cannot be written to: {error.strerror}") from error
-
-
-def _check_content(content: Any, path: Path) -> None:
-    """Raise a ValueError if a file with the name of a checkpoint is something else."""
-    if not isinstance(content, dict) or content.keys() != {"n_rows", "extra", "parameters", "model"}:
-        raise ValueError(
-            f"{path} is no checkpoint: it holds a {type(content).__name__} that was saved otherwise. Move it away, or "
-            "give the run a folder of its own"
-        )
-
-
-def _check_model(fresh: Any) -> None:
-    """Raise a ValueError if this is neither a model that learns nor a dictionary of such."""
-    learns = any(hasattr(fresh, name) for name in ("fit", "partial_fit", "learn_one", "learn_many", "update"))
-    if not (fresh if isinstance(fresh, dict) else learns) or isinstance(fresh, type | set):
-        raise ValueError(f"{fresh!r} is no model: it must be one that learns, or a dictionary of several")

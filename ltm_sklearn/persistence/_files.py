@@ -11,8 +11,8 @@ from typing import Any
 from .._version import __version__
 from ._archive import BadFileError, DamagedFileError, from_json, pack, to_json, unpack
 from ._arrays import ArrayReader
-from ._models import PICKLE, DumpedModels, load_models
-from ._state import StateWriter, read_state
+from ._models import PICKLE, dump_models, load_models
+from ._state import StateReader, StateWriter
 from ._writing import write_atomically
 
 _SHOWN = 3  #: pickled models that a message names
@@ -42,10 +42,6 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
         There are models of scikit-learn, and skops is not installed.
     OSError
         The file cannot be written; the old one stays.
-
-    See Also
-    --------
-    load
 
     Notes
     -----
@@ -94,10 +90,6 @@ def load(path: str | os.PathLike[str], trusted: bool = False) -> Any:
     -----
     UserWarning
         The file was written with another version of this package, scikit-learn or River. It is loaded all the same.
-
-    See Also
-    --------
-    save
     """
     with open(path, "rb") as file:
         data = file.read()
@@ -122,7 +114,7 @@ def dumps(estimator: Any, *, allow_pickle: bool = True) -> bytes:
     """
     writer = StateWriter()
     root = writer.value(estimator)
-    models = DumpedModels(writer.models)
+    models = dump_models(writer.models)
     if models.pickled and not allow_pickle:
         raise ValueError(
             f"these objects can only be pickled, which trusted=True allows: {_listed(models.pickled)}. A pickle can "
@@ -156,11 +148,23 @@ def loads(data: bytes, trusted: bool = False) -> Any:
             f"these models in it are pickled: {_listed(manifest['pickled'])}. A pickle can run any code. If you trust "
             "whoever could have written the file, pass trusted=True"
         )
-    _warn_of_versions(manifest["versions"])
+    written, here = manifest["versions"], _versions()
+    changed = [
+        f"{name} {written[name]} (now {here[name]})"
+        for name in _COMPARED
+        if name in written and name in here and written[name] != here[name]
+    ]
+    if changed:
+        message = f"the file was written with {', '.join(changed)}: its models may go on to other numbers"
+        warnings.warn(message, UserWarning, stacklevel=2)
     if not {_STATE, _ARRAYS} <= members.keys():
         raise DamagedFileError("it is damaged: a part of it is missing")
     state = from_json(members[_STATE])
-    return read_state(state, ArrayReader(members[_ARRAYS]), load_models(members, state["models"], trusted))
+    models = load_models(members, state["models"], trusted)
+    try:
+        return StateReader(state["nodes"], ArrayReader(members[_ARRAYS]), models).value(state["root"])
+    except (KeyError, IndexError, TypeError, AttributeError) as error:
+        raise BadFileError(f"its state does not fit this version of ltm_sklearn ({error!r})") from error
 
 
 def _listed(pickled: list[str]) -> str:
@@ -176,15 +180,3 @@ def _versions() -> dict[str, str]:
         except PackageNotFoundError:
             continue
     return found
-
-
-def _warn_of_versions(written: dict[str, str]) -> None:
-    here = _versions()
-    changed = [
-        f"{name} {written[name]} (now {here[name]})"
-        for name in _COMPARED
-        if name in written and name in here and written[name] != here[name]
-    ]
-    if changed:
-        message = f"the file was written with {', '.join(changed)}: its models may go on to other numbers"
-        warnings.warn(message, UserWarning, stacklevel=3)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import pickle
 import warnings
-from collections.abc import Iterable
 from types import MethodType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._archive import BadFileError
-from ._own_classes import find_own
+from ._archive import BadFileError, to_json
+from ._state import StateWriter
 
 #: What scikit-learn's estimators have in them beyond what skops trusts by itself. None of it reads files or unpickles.
 TRUSTED = {
@@ -37,40 +36,28 @@ TRUSTED |= {f"sklearn.{name}" for name in _OF_SKLEARN.split()}
 SKOPS, PICKLE = "models.skops", "models.pickle"
 
 
-class DumpedModels:
-    """Models as bytes.
+class ModelDump(NamedTuple):
+    """Models as bytes."""
 
-    Parameters
-    ----------
-    models : iterable of (str, object)
-        Paths that lead to the models, for messages, and the models.
+    members: dict[str, bytes]  #: of the archive
+    places: list[tuple[str, int]]  #: of each model: its member, and its position there
+    pickled: list[str]  #: models that are pickled, in words
 
-    Attributes
-    ----------
-    members : dict of str to bytes
-        The archive's members, none for a way that no model takes.
-    places : list of [str, int]
-        For each model: its member, and where in it.
-    pickled : list of str
-        Which models are pickled, in words.
-    """
 
-    def __init__(self, models: Iterable[tuple[str, Any]]) -> None:
-        models = list(models)
-        by_skops = [at for at, (_, model) in enumerate(models) if type(model).__module__.partition(".")[0] == "sklearn"]
-        data = _dumped_exactly([models[at][1] for at in by_skops]) if by_skops else None
-        if by_skops and data is None:  # one of them, or what they share
-            by_skops = [at for at in by_skops if _dumped_exactly([models[at][1]]) is not None]
-            data = _dumped_exactly([models[at][1] for at in by_skops]) if by_skops else None
-            by_skops = by_skops if data is not None else []
-        by_pickle = [at for at in range(len(models)) if at not in {*by_skops}]
-        self.members = {} if data is None else {SKOPS: data}
-        if by_pickle:
-            self.members[PICKLE] = _pickled([models[at] for at in by_pickle])
-        places = {at: [SKOPS, number] for number, at in enumerate(by_skops)}
-        places |= {at: [PICKLE, number] for number, at in enumerate(by_pickle)}
-        self.places = [places[at] for at in range(len(models))]
-        self.pickled = [_in_words(*models[at]) for at in by_pickle]
+def dump_models(models: list[tuple[str, Any]]) -> ModelDump:
+    """Return models as bytes. Each comes with the path that leads to it, for messages."""
+    by_skops = [model for _, model in models if type(model).__module__.partition(".")[0] in ("sklearn", "numpy")]
+    data = _dumped_exactly(by_skops)
+    if data is None:  # skops would change one of them
+        by_skops = [model for model in by_skops if _dumped_exactly([model]) is not None]
+        data = _dumped_exactly(by_skops)
+    places = {} if data is None else {id(model): (SKOPS, number) for number, model in enumerate(by_skops)}
+    rest = [(path, model) for path, model in models if id(model) not in places]
+    members = {SKOPS: data} if data else {}
+    if rest:
+        members[PICKLE] = _pickled(rest)
+        places |= {id(model): (PICKLE, number) for number, (_, model) in enumerate(rest)}
+    return ModelDump(members, [places[id(model)] for _, model in models], [_in_words(*each) for each in rest])
 
 
 def load_models(members: dict[str, bytes], places: list[Any], trusted: bool) -> list[Any]:
@@ -80,7 +67,7 @@ def load_models(members: dict[str, bytes], places: list[Any], trusted: bool) -> 
         io = _skops()
         try:
             names = io.get_untrusted_types(data=members[SKOPS])
-            unknown = [name for name in names if not _is_trusted(name)]
+            unknown = sorted({*names} - TRUSTED)
             if unknown and not trusted:
                 raise BadFileError(
                     f"its models have objects of {', '.join(unknown)}, which may run code. If you trust whoever could "
@@ -97,27 +84,17 @@ def load_models(members: dict[str, bytes], places: list[Any], trusted: bool) -> 
     return [loaded[member][number] for member, number in places]
 
 
-def _is_trusted(name: str) -> bool:
-    """Return whether skops may use a type, by its name, without ``trusted=True``."""
-    if name in TRUSTED:
-        return True
-    try:
-        return isinstance(find_own(":".join(name.rsplit(".", 1))), type)
-    except BadFileError:
-        return False
-
-
 def _dumped_exactly(models: list[Any]) -> bytes | None:
     """Return models as skops writes them; None if the copies would not be the same, or would not be trusted."""
+    if not models:
+        return b""
     io = _skops()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             data: bytes = io.dumps(models)
-            names = io.get_untrusted_types(data=data)
-            is_exact = all(map(_is_trusted, names)) and is_same(models, io.loads(data, trusted=names))
-            return data if is_exact else None
-    except Exception:  # whatever skops cannot write
+            return data if is_same(models, io.loads(data, trusted=[*TRUSTED])) else None
+    except Exception:  # skops cannot write them, or finds a type that is not trusted
         return None
 
 
@@ -143,75 +120,48 @@ def _skops() -> Any:
         import skops.io
     except ImportError as error:
         raise ImportError(
-            'models of scikit-learn are saved and loaded by skops, which is not installed: pip install "ltm_sklearn'
-            '[persistence]"'
+            "models of scikit-learn and RandomStates of NumPy are saved and loaded by skops, which is not installed: "
+            'pip install "ltm_sklearn[persistence]"'
         ) from error
     return skops.io
 
 
 # Comparison -----------------------------------------------------------------------------------------------------------
 
-_IMMUTABLE = (bool, int, str, bytes, complex, type(None), float)
-_UNCHANGED = (tuple, np.generic, np.dtype)  #: objects of these may be two instead of one
-
 
 def is_same(one: Any, other: Any) -> bool:
     """Return whether a copy is exact: types, numbers to the last bit, order, and which parts are the same object."""
-    left = [(one, other)]
-    partner: dict[int, Any] = {}  #: by the id of an object
-    original: dict[int, Any] = {}  #: by the id of its copy
-    alive = []  #: so that no object gets the id of another one
-    while left:
-        one, other = left.pop()
-        if type(one) is not type(other):
-            return False
-        if isinstance(one, _IMMUTABLE):
-            if repr(one) != repr(other):  # which has the sign of zero, and NaN is the same
-                return False
-            continue
-        if id(one) in partner:
-            if partner[id(one)] is not other and not isinstance(one, _UNCHANGED):
-                return False
-            continue
-        if original.setdefault(id(other), one) is not one and not isinstance(one, _UNCHANGED):
-            return False
-        partner[id(one)] = other
-        alive += [one, other]
-        parts = _parts(one), _parts(other)
-        if any(part is None for part in parts) or len(parts[0]) != len(parts[1]):  # type: ignore[arg-type]
-            return False
-        left += zip(*parts, strict=True)  # type: ignore[arg-type]
-    return True
+    described = []
+    for obj in (one, other):
+        writer = _ContentWriter()
+        described.append((writer, to_json([writer.value(obj), writer.nodes])))  # JSON tells 1, 1.0 and true apart
+    return described[0][1] == described[1][1]
 
 
-def _parts(thing: Any) -> list[Any] | None:
-    """Return all that an object is made of; None if that cannot be compared."""
-    kind = type(thing)
-    if kind in (list, tuple):
-        return [*thing]
-    if kind is dict:
-        return [*thing, *thing.values()]
-    if kind in (set, frozenset):
-        return sorted(map(repr, thing))
-    if (hasattr(thing, "__qualname__") and kind is not MethodType) or isinstance(thing, np.ufunc):
-        return [id(thing)]
-    if kind is np.ndarray:
-        layout = [repr(thing.dtype), thing.shape, thing.flags.f_contiguous, thing.flags.c_contiguous]
-        if thing.dtype == object:
-            return [*layout, *thing.ravel().tolist()]
-        names = thing.dtype.names  # the bytes between fields are of no account
-        return [*layout, *(thing[name].tobytes() for name in names)] if names else [*layout, thing.tobytes()]
-    if isinstance(thing, np.generic):
-        return [repr(thing.dtype), thing.tobytes()]
-    if isinstance(thing, np.dtype):
-        return [repr(thing)]
-    if kind is np.random.RandomState:
-        return [thing.get_state(legacy=False)]
-    try:
-        reduced = thing.__reduce_ex__(4)
-    except Exception:
-        return None
-    if isinstance(reduced, str):
-        return [reduced]
-    function, arguments, state, items, pairs = [*reduced, None, None, None][:5]
-    return [function, arguments, state, [*(items or ())], [*(pairs or ())]]
+class _ContentWriter(StateWriter):
+    """Describe all that an object is made of, parts of other libraries included: an exact copy has the same nodes."""
+
+    def _immutable(self, obj: Any, kind: type) -> list[Any] | None:
+        if isinstance(obj, bytes | complex | np.dtype):
+            return ["immutable", kind.__name__, repr(obj)]
+        if isinstance(obj, np.generic):
+            return ["scalar", repr(obj.dtype), hash(obj.tobytes())]
+        if (hasattr(obj, "__qualname__") and kind is not MethodType) or isinstance(obj, np.ufunc):
+            return ["global", id(obj)]
+        return super()._immutable(obj, kind)
+
+    def _node(self, obj: Any, kind: type) -> list[Any]:
+        if kind in (set, frozenset):
+            return [kind.__name__, sorted(map(repr, obj))]
+        if kind is np.ndarray and obj.dtype != object:
+            fields = [obj[name] for name in obj.dtype.names or ()] or [obj]  # not the bytes between fields
+            layout = [repr(obj.dtype), obj.shape, obj.flags.f_contiguous, obj.flags.c_contiguous]
+            return ["array", *layout, *(hash(field.tobytes()) for field in fields)]
+        return super()._node(obj, kind)
+
+    def _foreign(self, obj: Any) -> list[Any]:
+        is_random = type(obj) is np.random.RandomState  # the seed of its bit generator has no effect on its numbers
+        reduced = ("RandomState", obj.get_state(legacy=False)) if is_random else obj.__reduce_ex__(4)
+        if isinstance(reduced, str):
+            return ["global", id(obj)]
+        return ["reduced", *(self.value(part if n < 3 else [*(part or ())]) for n, part in enumerate(reduced))]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import random
 import zlib
 from collections import deque
 from collections.abc import Mapping
+from datetime import date, time, timedelta
 from functools import partial
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -14,7 +17,7 @@ from ._archive import to_json
 from ._state import StateWriter
 
 _SHOWN = 3  #: differences that a message names
-_BY_REPR = (bool, int, float, complex, str, bytes, type(None), range, slice, np.dtype)
+_BY_REPR = (bool, int, float, complex, str, bytes, type(None), range, slice, np.dtype, date, time, timedelta, PurePath)
 
 
 def describe_parameters(model: Any, name: str = "model") -> dict[str, str]:
@@ -35,42 +38,46 @@ def describe_parameters(model: Any, name: str = "model") -> dict[str, str]:
     return _described(model, name, ())
 
 
-def _described(thing: Any, name: str, above: tuple[int, ...]) -> dict[str, str]:
-    if isinstance(thing, np.generic):
-        thing = thing.item()
-    if isinstance(thing, _BY_REPR):
-        return {name: repr(thing)}
-    if isinstance(thing, type) or (callable(thing) and hasattr(thing, "__qualname__")):
-        return {name: f"{thing.__module__}.{thing.__qualname__}"}
-    kind = f"{type(thing).__module__}.{type(thing).__qualname__}"
-    if id(thing) in above:
+def _described(obj: Any, name: str, above: tuple[int, ...]) -> dict[str, str]:
+    if isinstance(obj, np.generic):
+        obj = obj.item()
+    if isinstance(obj, _BY_REPR):
+        return {name: repr(obj)}
+    if isinstance(obj, type) or (callable(obj) and hasattr(obj, "__qualname__")):
+        return {name: f"{obj.__module__}.{obj.__qualname__}"}
+    kind = f"{type(obj).__module__}.{type(obj).__qualname__}"
+    if id(obj) in above:
         return {name: f"{kind} that it is a part of"}
     parts: Mapping[Any, Any] = {}
-    if isinstance(thing, Mapping | list | tuple | deque):
-        parts = thing if isinstance(thing, Mapping) else dict(enumerate(thing))
+    if isinstance(obj, Mapping | list | tuple | deque):
+        parts = obj if isinstance(obj, Mapping) else dict(enumerate(obj))
         kind += f" of {len(parts)}"
-    elif isinstance(thing, partial):
-        parts = {"func": thing.func, "args": thing.args, "keywords": thing.keywords}
-    elif hasattr(thing, "get_params"):
-        parts = thing.get_params(deep=False)
-    elif hasattr(thing, "_get_params"):  # River's
-        parts = thing._get_params()
+    elif isinstance(obj, partial):
+        parts = {"func": obj.func, "args": obj.args, "keywords": obj.keywords}
+    elif hasattr(obj, "get_params"):
+        parts = obj.get_params(deep=False)
+    elif hasattr(obj, "_get_params"):  # River's
+        parts = obj._get_params()
     else:
-        kind = f"{kind} {_content(thing) or ''}".rstrip()
+        kind = f"{kind} {_content(obj) or ''}".rstrip()
     described = {name: kind}
     for part, value in parts.items():
-        described |= _described(value, f"{name}.{part}", (*above, id(thing)))
+        described |= _described(value, f"{name}.{part}", (*above, id(obj)))
     return described
 
 
-def _content(thing: Any) -> str | None:
+def _content(obj: Any) -> str | None:
     """Return a checksum of an array, a generator of random numbers or another value; None for other objects."""
-    if thing is np.random.mtrand._rand:
+    if obj is np.random.mtrand._rand:
         return "of the process"  # its state differs in the next process
-    if isinstance(thing, set | frozenset):
-        thing = sorted(map(repr, thing))
+    if isinstance(obj, set | frozenset):
+        obj = sorted(map(repr, obj))
+    elif isinstance(obj, np.random.RandomState):
+        obj = obj.get_state(legacy=False)
+    elif isinstance(obj, random.Random):
+        obj = obj.getstate()
     writer = StateWriter()
-    state = to_json([writer.value(thing), writer.nodes])
+    state = to_json([writer.value(obj), writer.nodes])
     return None if writer.models else f"with checksum {zlib.crc32(writer.arrays.dump(), zlib.crc32(state)):08x}"
 
 

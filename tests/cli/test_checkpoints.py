@@ -13,7 +13,7 @@ LOSSES = np.random.default_rng(0).random((N_ROWS, 3))
 
 
 def command(*arguments):
-    from ltm_sklearn.__main__ import main
+    from ltm_sklearn.cli import main
 
     return main([str(argument) for argument in arguments])
 
@@ -52,7 +52,7 @@ def files(tmp_path):
     ],  # by whole steps
 )
 def test_a_command_that_was_stopped_goes_on(what, file, options, row, files, monkeypatch, capsys):
-    monkeypatch.setattr(f"ltm_sklearn.cli.{what}.draw_pictures", lambda _: [])  # which take most of the time
+    monkeypatch.setattr(f"ltm_sklearn.cli._{what}.draw_pictures", lambda _: {})  # which take most of the time
     arguments = [what, files / file, "--target", "y", *options]
     checkpoint = ["--checkpoint", files / "run", "--every", "20"]
     assert command(*arguments, "--out", files / "plain") == 0
@@ -68,7 +68,7 @@ def test_a_command_that_was_stopped_goes_on(what, file, options, row, files, mon
 
 
 def test_a_command_names_what_is_wrong_with_its_checkpoint(files, monkeypatch, capsys):
-    monkeypatch.setattr("ltm_sklearn.cli.mixture.draw_pictures", lambda _: [])
+    monkeypatch.setattr("ltm_sklearn.cli._mixture.draw_pictures", lambda _: {})
     arguments = ["mixture", files / "forecasts.csv", "--target", "y", "--out", files / "report"]
     assert command(*arguments, "--every", "10") == 2
     assert "--checkpoint" in capsys.readouterr().err
@@ -91,7 +91,7 @@ def test_a_command_names_what_is_wrong_with_its_checkpoint(files, monkeypatch, c
 
 @pytest.mark.parametrize("column", ["place", "day"])
 def test_a_command_notices_other_series_and_times(column, files, monkeypatch, capsys):
-    monkeypatch.setattr("ltm_sklearn.cli.mixture.draw_pictures", lambda _: [])
+    monkeypatch.setattr("ltm_sklearn.cli._mixture.draw_pictures", lambda _: {})
     frame = pandas.read_csv(files / "forecasts.csv")
     days = pandas.date_range("2020", periods=N_ROWS).astype(str)
     frame.assign(place="here", day=days).to_csv(files / "forecasts.csv", index=False)
@@ -105,7 +105,7 @@ def test_a_command_notices_other_series_and_times(column, files, monkeypatch, ca
 
 
 def test_a_command_notices_other_features(files, monkeypatch, capsys):
-    monkeypatch.setattr("ltm_sklearn.cli.evaluate.draw_pictures", lambda _: [])
+    monkeypatch.setattr("ltm_sklearn.cli._evaluate.draw_pictures", lambda _: {})
     arguments = ["evaluate", files / "stream.csv", "--target", "y", "--rows", "40", "--batch", "20"]
     arguments += ["--checkpoint", files / "run"]
     assert command(*arguments, "--out", files / "report") == 0
@@ -119,7 +119,7 @@ def test_a_command_notices_other_features(files, monkeypatch, capsys):
 @pytest.mark.parametrize("what", ["changed", "dropped", "added"])
 @pytest.mark.fast_cases(2)
 def test_a_command_notices_other_concepts_and_times(what, option, files, monkeypatch, capsys):
-    monkeypatch.setattr("ltm_sklearn.cli.evaluate.draw_pictures", lambda _: [])
+    monkeypatch.setattr("ltm_sklearn.cli._evaluate.draw_pictures", lambda _: {})
     frame = pandas.read_csv(files / "stream.csv")
     frame.assign(c=np.arange(N_ROWS) // 30).to_csv(files / "stream.csv", index=False)
 

@@ -1,12 +1,10 @@
-"""The command ``demo``, and options of the command line itself."""
+"""The command ``demo``."""
 
 import re
-import subprocess
-import sys
 
 import pytest
 
-from ltm_sklearn.__main__ import main
+from ltm_sklearn.cli import main
 
 pytest.importorskip("matplotlib")
 
@@ -32,12 +30,3 @@ def test_the_demo_names_the_missing_extra(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     assert main(["demo"]) == 1
     assert "ltm_sklearn[plot]" in capsys.readouterr().err
-
-
-def test_help_and_version_from_the_command_line(tmp_path, capsys):
-    with pytest.raises(SystemExit, match="0"):
-        main(["--help"])
-    assert "ltm" in capsys.readouterr().out
-    command = [sys.executable, "-m", "ltm_sklearn", "--version"]
-    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert "ltm" in run.stdout

@@ -111,9 +111,14 @@ def test_metadata_requests_come_back():
     with config_context(enable_metadata_routing=True):
         asking = GaussianNB().set_partial_fit_request(sample_weight=True)
         model = LongTermMemoryClassifier([("bayes", asking)]).set_partial_fit_request(sample_weight=True)
-        found = reloaded(model.fit(X, LABELS))
+        found = loads(dumps(model.fit(X, LABELS)), trusted=True)
         assert repr(found.get_metadata_routing()) == repr(model.get_metadata_routing())
         assert np.array_equal(found.predict_proba(X), model.predict_proba(X))
+
+
+def test_a_pipeline_with_an_estimator_of_this_package_needs_no_trust():
+    model = make_pipeline(StandardScaler(), LongTermMemoryClassifier([("bayes", GaussianNB())])).fit(X, LABELS)
+    assert np.array_equal(reloaded(model).predict_proba(X), model.predict_proba(X))
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,9 @@
 """Values and objects that a saved state consists of come back to the last bit."""
 
 import datetime as dt
-from collections import Counter, OrderedDict, defaultdict, deque
+from collections import Counter, defaultdict, deque
 from decimal import Decimal
-from functools import partial
 from pathlib import Path
-from random import Random
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -16,9 +14,8 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import GaussianNB
 from support.interrupted_runs import LABELS, X
 
-from ltm_sklearn import LongTermMemoryClassifier
 from ltm_sklearn.experts import Hedge
-from ltm_sklearn.persistence import _archive, dumps, loads
+from ltm_sklearn.persistence import BadFileError, _archive, dumps, loads
 
 
 def reloaded(thing):
@@ -35,35 +32,35 @@ VALUES = [
     float("-inf"),
     0.1 + 0.2,
     10**400,
-    2 + 3j,
     "é\ud800\0",
-    b"\0\xff",
-    bytearray(b"ab"),
-    slice(1, None, 2),
-    range(3, 9, 2),
-    {True: 1, 1.5: 2, None: 3, (1, "a"): 4, frozenset([1]): 5},
+    {True: 1, 1.5: 2, None: 3, (1, "a"): 4},
     {1, 2, "a"},
     (1, (2, [3.0])),
-    OrderedDict(b=1, a=2),
     Counter("abca"),
     deque([1, 2, 3], maxlen=3),
-    defaultdict(list, a=[1]),
-    dt.datetime(2024, 10, 27, 2, 30, fold=1),
-    dt.datetime(2024, 1, 1, tzinfo=dt.timezone(dt.timedelta(hours=2), "two")),
-    dt.datetime(2024, 7, 1, tzinfo=ZoneInfo("Europe/Berlin")),
     dt.date(2024, 2, 29),
-    dt.timedelta(1, 2, 3),
+    dt.datetime(2024, 10, 27, 2, 30),
     pd.Timestamp("2024-01-01 10:11:12.123456789"),
-    pd.Timestamp("2024-07-01 10:00", tz="Europe/Berlin"),
-    Decimal("0.10"),
+    pd.Timestamp("2024-10-27 02:30").tz_localize("Europe/Berlin", ambiguous=False),
+    pd.Timestamp("2024-07-01").as_unit("s"),
     Path("a/b"),
     np.float32(0.1),
     np.str_("é"),
     np.bool_(True),
     np.datetime64("2024-01-01T00", "h"),
     np.dtype("f4"),
-    float,
     Hedge,
+]
+PICKLED = [
+    b"\0\xff",
+    2 + 3j,
+    slice(1, None, 2),
+    defaultdict(list, a=[1]),
+    dt.datetime(2024, 10, 27, 2, 30, fold=1),
+    dt.datetime(2024, 7, 1, tzinfo=ZoneInfo("Europe/Berlin")),
+    pd.Timestamp("2024-07-01", tz=dt.timezone(dt.timedelta(hours=2), "two")),
+    Decimal("0.10"),
+    float,
 ]
 
 
@@ -72,6 +69,13 @@ def test_values_come_back_to_the_last_bit(value):
     found = reloaded(value)
     assert type(found) is type(value)
     assert repr(found) == repr(value)
+
+
+@pytest.mark.parametrize("value", PICKLED, ids=lambda value: type(value).__name__)
+def test_other_values_are_pickled(value):
+    with pytest.raises(ValueError, match="can only be pickled"):
+        dumps([value], allow_pickle=False)
+    assert repr(loads(dumps([value]), trusted=True)) == repr([value])
 
 
 @pytest.mark.parametrize(
@@ -96,7 +100,7 @@ def test_arrays_come_back_as_they_lie_in_memory(array):
 
 
 @pytest.mark.parametrize(
-    "make", [lambda: np.random.default_rng(3), lambda: np.random.RandomState(3), lambda: Random(3)]
+    "make", [lambda: np.random.default_rng(3), lambda: np.random.RandomState(3)], ids=["Generator", "RandomState"]
 )
 def test_random_generators_go_on(make):
     generator = make()
@@ -120,33 +124,21 @@ def test_one_object_with_several_references_stays_one():
     assert found[8] is found
 
 
-def test_models_of_scikit_learn_share_what_they_shared():
+def test_models_of_scikit_learn_share_a_random_state():
     state = np.random.RandomState(0)
-    found = reloaded([SGDClassifier(random_state=state), SGDClassifier(random_state=state)])
-    assert found[0].random_state is found[1].random_state
+    found = reloaded([SGDClassifier(random_state=state), SGDClassifier(random_state=state), state])
+    assert found[0].random_state is found[1].random_state is found[2]
 
 
-def test_functions_methods_and_partial_functions_come_back():
-    hedge = Hedge()
-    found = reloaded({"partial": partial(Hedge, rate=0.5), "method": hedge.update, "of": hedge})
-    assert found["partial"]().rate == 0.5
-    assert found["method"].__self__ is found["of"]
-
-
-def test_a_tuple_that_contains_itself_is_refused():
+def test_a_list_in_a_tuple_that_it_contains_is_saved():
     cycle = []
     cycle.append((cycle,))
-    assert type(reloaded(cycle)[0]) is tuple
-    with pytest.raises(ValueError, match="a tuple that contains itself cannot be saved"):
-        dumps(cycle[0])
+    found = reloaded(cycle)
+    assert found[0][0] is found
 
 
-@pytest.mark.parametrize(
-    ("model", "elsewhere"),
-    [(Hedge(), b"ltm_sklearn.elsewhere"), (LongTermMemoryClassifier(), b"ltm_sklearn.ensemble.elsewhere")],
-    ids=["unique name", "name with a twin for River"],
-)
-def test_a_class_that_has_moved_within_the_package_is_found(model, elsewhere):
-    manifest, members = _archive.unpack(dumps(model))
-    members["state.json"] = members["state.json"].replace(type(model).__module__.encode(), elsewhere)
-    assert type(loads(_archive.pack(manifest, members))) is type(model)
+def test_a_class_that_is_not_in_the_package_is_named():
+    manifest, members = _archive.unpack(dumps(Hedge()))
+    members["state.json"] = members["state.json"].replace(b":Hedge", b":Absent")
+    with pytest.raises(BadFileError, match="Absent', which this version of ltm_sklearn does not know"):
+        loads(_archive.pack(manifest, members))

@@ -31,7 +31,7 @@ sys.path += [str(ROOT / "tests"), str(ROOT)]  # behind the installed package
 
 from soak_loads import CHUNK, FAST, ROWS, SLOW  # noqa: E402
 
-from benchmarks.report import FailureReport  # noqa: E402
+from benchmarks.report import Report  # noqa: E402
 
 N_BLOCKS = 20
 SLICES = 10  #: of a block, each followed by a quarter as many rounds of the young copy
@@ -189,7 +189,7 @@ def save_table(name, runs, options):
     given = ["--rounds", str(options.rounds), "--rows", str(options.rows), "--seed", str(options.seed)]
     given += ["--only", *options.only] if options.only != [""] else []
     command = shlex.join(["python", "tests/slow/soak.py", *given])
-    FailureReport(options.out, command).save(name, header, rows, notes, ("river", "pandas"))
+    Report(options.out, command).table(name, header, rows, notes, ("river", "pandas"))
 
 
 if __name__ == "__main__":

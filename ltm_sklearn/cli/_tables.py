@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._optional import import_extra
+from .._typing import Floats
 from ..streams import CSV
 
 MOST_NAMES = 12  #: column names that an error lists
@@ -95,20 +96,38 @@ def add_line_numbers(lines: NDArray[Any] | None) -> Iterator[None]:
         raise ValueError(re.sub(r"(?<!['\"\w])row (\d+)\b", with_line, str(error))) from None
 
 
-def check_columns(frame: Any, named: dict[str, str], drop: list[str]) -> None:
+def check_columns(frame: Any, columns: Mapping[str, Iterable[str]]) -> None:
     """Raise a ValueError if an option names a column that does not exist, or if a column that is used has no name.
 
-    ``named`` has the columns by the option that names them.
+    ``columns`` has the names by the option that names them.
     """
-    columns = [str(name) for name in frame.columns]
-    for option, name in [*named.items(), *(("--drop", name) for name in drop)]:
-        if name not in columns:
-            listed = ", ".join(map(repr, columns[:MOST_NAMES])) + (", …" if len(columns) > MOST_NAMES else "")
-            raise ValueError(f"there is no column {name!r} ({option}). The columns are {listed}")
-    nameless = [name for name in columns if name.startswith("Unnamed: ") and name not in (*named.values(), *drop)]
+    found = [str(name) for name in frame.columns]
+    for option, names in columns.items():
+        for name in names:
+            if name not in found:
+                listed = ", ".join(map(repr, found[:MOST_NAMES])) + (", …" if len(found) > MOST_NAMES else "")
+                raise ValueError(f"there is no column {name!r} ({option}). The columns are {listed}")
+    named = {name for names in columns.values() for name in names}
+    nameless = [name for name in found if name.startswith("Unnamed: ") and name not in named]
     if nameless:  # the index of a frame that was written with the table
-        at = columns.index(nameless[0]) + 1
+        at = found.index(nameless[0]) + 1
         raise ValueError(f"column {at} has no name: name it, or leave it out with --drop {nameless[0]!r}")
+
+
+def as_numbers(column: Any) -> Floats | None:
+    """Return a column as numbers, NaN where it is empty; None if it has text or dates."""
+    pandas = import_extra("pandas", "CSV files")
+    if is_dates(column):
+        return None
+    try:
+        return np.asarray(pandas.to_numeric(column).to_numpy(dtype=np.float64, na_value=np.nan))
+    except (ValueError, TypeError):
+        return None
+
+
+def is_dates(column: Any) -> bool:
+    """Return whether pandas read a column as dates, with or without a time zone."""
+    return column.dtype.kind == "M" or getattr(column.dtype, "tz", None) is not None
 
 
 def read_numbers(frame: Any, name: str) -> Any:
@@ -126,10 +145,10 @@ def read_numbers(frame: Any, name: str) -> Any:
 def read_times(column: Any, name: str) -> Any:
     """Return a column of numbers or ISO 8601 dates as times; dates whose UTC offset changes are converted to UTC."""
     pandas = import_extra("pandas", "CSV files")
-    if column.dtype.kind in "Miuf" or getattr(column.dtype, "tz", None) is not None:
+    if is_dates(column):
         return column
     numbers = pandas.to_numeric(column, errors="coerce")
-    if numbers.notna().all():
+    if column.dtype.kind in "iuf" or numbers.notna().all():
         return numbers
     try:
         return pandas.to_datetime(column, format="ISO8601")

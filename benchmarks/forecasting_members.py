@@ -1,4 +1,4 @@
-"""Compare the members of the aggregator behind `ExpertMixture` alone, and arbiters of different paces."""
+"""Members of the aggregator behind `ExpertMixture` alone, and arbiters of different paces."""
 
 from __future__ import annotations
 
@@ -6,16 +6,14 @@ import argparse
 
 import numpy as np
 
-from ltm_sklearn.aggregation._aggregator import Aggregator, Member
-from ltm_sklearn.experts import LongTermMemory, MLPoly
-from ltm_sklearn.experts._long_term_memory import PatientMemory, SteadyMemory
+from ltm_sklearn.aggregation import Aggregator, Member
+from ltm_sklearn.experts import LongTermMemory, MLPoly, PatientMemory, SteadyMemory
 from ltm_sklearn.forecasting._panel import Panel, Table
-from ltm_sklearn.losses import LOSSES
-from ltm_sklearn.losses._regression_losses import OutputLosses
+from ltm_sklearn.losses import LOSSES, OutputLosses
 
 from .forecast_tables import add_rows, load, prices
 from .real_files import PRICES
-from .report import Report, add_seeds, said, seeds_of
+from .report import Report, add_seeds, seeds_in_words, seeds_of
 
 #: Rows, rows a segment, forecasters that are good in turns, and by how much.
 KINDS = {
@@ -28,13 +26,13 @@ KINDS = {
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Seeds and rows."""
+    """Add the options of seeds and rows."""
     add_seeds(parser, 5, 10)
     add_rows(parser)
 
 
 def synthetic(kind: str, seed: int, most: int | None) -> tuple[np.ndarray, np.ndarray]:
-    """Ten forecasters with a common error and errors of their own, of which one may be good for a while."""
+    """Draw ten forecasters with a common error and errors of their own, of which one may be good for a while."""
     rng = np.random.default_rng(seed)
     n_rows, segment, n_good, gap = KINDS[kind]
     y = 0.3 * rng.normal(size=n_rows).cumsum()
@@ -45,7 +43,7 @@ def synthetic(kind: str, seed: int, most: int | None) -> tuple[np.ndarray, np.nd
 
 
 def mean_loss(aggregator: Aggregator, X: np.ndarray, y: np.ndarray, loss: str, block: int) -> float:
-    """Of an aggregator's mixture, in blocks."""
+    """Return the mean loss of an aggregator's mixture in blocks."""
     aggregator_of = lambda prior: aggregator  # noqa: E731 - there is just one cell
     options = {"shared": False, "block": block, "lag": 0, "pooled": False, "bias": False}
     panel = Panel(aggregator_of, OutputLosses([LOSSES[loss]]), np.full(X.shape[1], 1.0 / X.shape[1]), 1, **options)
@@ -56,7 +54,7 @@ def mean_loss(aggregator: Aggregator, X: np.ndarray, y: np.ndarray, loss: str, b
 
 
 def run(report: Report, options: argparse.Namespace) -> None:
-    """The table."""
+    """Write the table of losses."""
     seeds = seeds_of(options)
     table, load_of, _ = load(options)
     streams = {"load": [(table.to_numpy(), load_of.to_numpy())]}
@@ -64,7 +62,7 @@ def run(report: Report, options: argparse.Namespace) -> None:
         X, y = prices(market, options)
         streams |= {f"{market}, {how}": [(X.to_numpy(), y.to_numpy())] for how in ("days", "hours")}
     streams |= {kind: [synthetic(kind, seed, options.rows) for seed in seeds] for kind in KINDS}
-    chairs = {"patient": PatientMemory, "steady (default)": SteadyMemory, "LongTermMemory": LongTermMemory}
+    arbiters = {"patient": PatientMemory, "steady (default)": SteadyMemory, "LongTermMemory": LongTermMemory}
     rows = []
     for name, draws in streams.items():
         loss = "absolute_error" if name.endswith(("days", "hours")) else "squared_error"
@@ -77,7 +75,7 @@ def run(report: Report, options: argparse.Namespace) -> None:
                 mean_loss(Aggregator(MLPoly(), True, prior), X, y, loss, block),
                 float(LOSSES[loss](y, X.mean(axis=1)).mean()),
             ]
-            for arbiter in chairs.values():
+            for arbiter in arbiters.values():
                 aggregator = Aggregator(None, True, prior)
                 aggregator.arbiter = Member(arbiter(), linear=True)
                 aggregator.arbiter.algorithm.weights(3)
@@ -89,8 +87,8 @@ def run(report: Report, options: argparse.Namespace) -> None:
         print(rows[-1], flush=True)
     notes = [
         "Root of the mean squared error, or mean absolute error of prices. Drawn streams: "
-        f"means over {said(seeds)}; the pace of the arbiter was chosen on seed 5 of "
+        f"means over {seeds_in_words(seeds)}; the pace of the arbiter was chosen on seed 5 of "
         "each and on the real ones.",
     ]
-    header = ["", "follow", "blend", "mean", *(f"arbiter: {name}" for name in chairs)]
+    header = ["", "follow", "blend", "mean", *(f"arbiter: {name}" for name in arbiters)]
     report.table("forecasting_voices", header, rows, notes, ("pandas",))

@@ -17,9 +17,10 @@ import numpy as np
 
 from .._optional import import_extra
 from .._typing import Floats
-from ..display import SIZE, LiveDisplay, ago, best_expert, leaders_of
+from ..display import SIZE, LiveDisplay, ago, best_expert
+from ..evaluation import format_table
 from ..recording import RunLog, RunRecord, number, read_log
-from ._report import fail, print_safely
+from ._report import UsageError, leaders, print_safely
 
 MOST_EXPERTS = 12  #: experts with a line of their own
 BAR_WIDTH = 24  #: letters of the bar of a weight of one
@@ -44,9 +45,9 @@ start (later such errors are shown, and the view goes on); 2 wrong usage
 """
 
 
-def add_to(commands: Any) -> None:
+def add_parser(commands: Any) -> argparse.ArgumentParser:
     """Add the parser of this command."""
-    parser = commands.add_parser(
+    parser: argparse.ArgumentParser = commands.add_parser(
         "watch",
         help="show the status of a run from its log: in the terminal, or as a page that reloads itself",
         description=DESCRIPTION,
@@ -64,35 +65,25 @@ def add_to(commands: Any) -> None:
         type=Path,
         help="write the view to this file at each update: .html for a page that reloads itself, or a picture as .png",
     )
-    parser.set_defaults(run=run)
+    return parser
 
 
-def run(options: Any) -> int:
-    """Run the command; return its exit code."""
+def run(options: Any) -> None:
+    """Run the command."""
     if not 0.1 <= options.every <= 86400.0:
-        return fail("watch", f"--every {options.every:g}: it must lie between 0.1 and 86400 seconds", 2)
+        raise UsageError(f"--every {options.every:g}: it must lie between 0.1 and 86400 seconds")
     if options.out is not None and options.out.resolve() == options.file.resolve():
-        return fail("watch", f"--out {options.out} is the log itself", 2)
-    try:
-        read = _reader(options)
-        log = read()
-    except (OSError, ValueError, ImportError) as error:
-        return fail("watch", str(error), 1)
+        raise UsageError(f"--out {options.out} is the log itself")
+    read = _reader(options)
+    log = read()
     if options.once:
         print_safely("\n".join(status_lines(log, time.time())))
-        return 0
-    with suppress(KeyboardInterrupt):
-        _watch(options.every, read, log)
-    return 0
-
-
-def _watch(every: float, read: Callable[[], RunLog], log: RunLog) -> None:
-    """Show the status until Ctrl-C."""
-    with _screen() as show:
-        error = ""
+        return
+    error = ""
+    with suppress(KeyboardInterrupt), _screen() as show:
         while True:
             show(log, error)
-            time.sleep(every)
+            time.sleep(options.every)
             try:
                 log, error = read(), ""
             except (OSError, ValueError) as failure:  # the next update may succeed
@@ -120,40 +111,34 @@ def _reader(options: Any) -> Callable[[], RunLog]:
 def _screen() -> Iterator[Callable[[RunLog, str], None]]:
     """Yield the function that shows a log: a table in place on a terminal with rich installed, otherwise lines."""
     if not sys.stdout.isatty() or find_spec("rich") is None:
-        yield _line_printer()
+        printed = ""
+
+        def print_if_changed(log: RunLog, error: str) -> None:
+            nonlocal printed
+            line = error or str(log.now)
+            if line != printed:
+                print_safely(line)
+            printed = line
+
+        yield print_if_changed
         return
     from rich.live import Live
     from rich.text import Text
 
     with Live(auto_refresh=False) as live:
 
-        def show(log: RunLog, error: str) -> None:
+        def update(log: RunLog, error: str) -> None:
             lines = [*status_lines(log, time.time()), *(["", error] if error else []), "", "Ctrl-C ends this view."]
             live.update(Text("\n".join(lines)), refresh=True)
 
-        yield show
-
-
-def _line_printer() -> Callable[[RunLog, str], None]:
-    """Return a function that prints the status in a line if it has changed."""
-    printed = ""
-
-    def show(log: RunLog, error: str) -> None:
-        nonlocal printed
-        line = error or str(log.now)
-        if line != printed:
-            print_safely(line)
-        printed = line
-
-    return show
+        yield update
 
 
 def status_lines(log: RunLog, now: float) -> list[str]:
     """Return the status of a run at the time ``now`` as lines of text."""
     run_record, header = log.run_record(), log.header
-    awake = ~np.isnan(run_record.losses) * run_record.counts[:, np.newaxis]
-    sums = (awake * np.nan_to_num(run_record.losses)).sum(axis=0)
-    mean_losses = np.divide(sums, awake.sum(axis=0), out=np.full(len(sums), np.nan), where=awake.any(axis=0))
+    losses = np.ma.masked_invalid(run_record.losses)
+    mean_losses = np.ma.filled(np.ma.average(losses, axis=0, weights=run_record.counts), np.nan)
     overall = [f"loss {number(float(np.average(run_record.loss, weights=run_record.counts)))}"]
     if run_record.uniform is not None:
         overall.append(f"plain mean {number(float(np.average(run_record.uniform, weights=run_record.counts)))}")
@@ -172,23 +157,16 @@ def status_lines(log: RunLog, now: float) -> list[str]:
 
 def _expert_lines(run_record: RunRecord, mean_losses: Floats) -> list[str]:
     """Return a table of the experts, the largest weight first."""
-    weights, leaders = run_record.weights[-1], leaders_of(run_record)
+    weights, led = run_record.weights[-1], dict(leaders(run_record))
     present = [at for at in np.argsort(-weights, kind="stable").tolist() if weights[at] > 0.0]
-    rows = [("expert", "weight", "", "mean loss", "led")]
+    rows = []
     for at in present[:MOST_EXPERTS]:
-        led = run_record.counts[leaders == at].sum() / run_record.counts.sum()
-        loss = "" if np.isnan(mean_losses[at]) else number(mean_losses[at])
-        rows.append((run_record.names[at], f"{weights[at]:.0%}", _bar(weights[at]), loss, f"{led:.0%}" if led else ""))
+        name, loss = run_record.names[at], "" if np.isnan(mean_losses[at]) else number(mean_losses[at])
+        rows.append((name, weights[at], loss, f"{led[name]:.0%}" if name in led else ""))
     others = present[MOST_EXPERTS:]
     if others:
-        rows.append((f"{len(others)} others", f"{weights[others].sum():.0%}", _bar(weights[others].sum()), "", ""))
-    widths = [max(len(row[column]) for row in rows) for column in range(5)]
-    lines = []
-    for name, weight, bar, loss, share in rows:
-        left = f"{name:<{widths[0]}}  {weight:>{widths[1]}} {bar:<{BAR_WIDTH}}"
-        lines.append(f"{left}  {loss:>{widths[3]}}  {share:>{widths[4]}}".rstrip())
-    return lines
-
-
-def _bar(weight: float) -> str:
-    return "█" * round(BAR_WIDTH * weight)
+        rows.append((f"{len(others)} others", weights[others].sum(), "", ""))
+    lines = [["expert", "weight", " " * BAR_WIDTH, "mean loss", "led"]]
+    for name, weight, loss, share in rows:
+        lines.append([name, f"{weight:.0%}", f"{'█' * round(BAR_WIDTH * weight):{BAR_WIDTH}}", loss, share])
+    return [line.rstrip() for line in format_table(lines, "<").splitlines()]

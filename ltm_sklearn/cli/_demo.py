@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import time
 from pathlib import Path
 from typing import Any
@@ -22,16 +23,16 @@ from ..experts import (
     MLPoly,
     Squint,
 )
-from ._report import fail
+from ._report import UsageError
 
 N_EXPERTS, SEGMENT, N_SEGMENTS = 10, 500, 24
 GAP = 0.4  #: difference of the mean losses of the best expert and the others
 BEST_EXPERTS = (2, 7, 4)  #: the best expert of each regime
 
 
-def add_to(commands: Any) -> None:
+def add_parser(commands: Any) -> argparse.ArgumentParser:
     """Add the parser of this command."""
-    parser = commands.add_parser(
+    parser: argparse.ArgumentParser = commands.add_parser(
         "demo",
         help="compare the default algorithm with others on recurring regimes: a table and a picture, in seconds",
         description="Run the default algorithm and its rivals over a stream of losses whose regimes recur. The "
@@ -42,31 +43,24 @@ def add_to(commands: Any) -> None:
         "--out", metavar="FILE", type=Path, default=Path("demo.png"), help="file of the picture (default: %(default)s)"
     )
     parser.add_argument("--seed", metavar="N", type=int, default=0, help="seed of the stream (default: %(default)s)")
-    parser.set_defaults(run=run)
+    return parser
 
 
-def run(options: Any) -> int:
-    """Run the command; return its exit code."""
+def run(options: Any) -> None:
+    """Run the command."""
     if options.seed < 0:
-        return fail("demo", f"--seed {options.seed}: it must be 0 or more", 2)
-    try:
-        figure = import_extra("matplotlib.figure", "pictures", "plot").Figure(figsize=(10, 7), layout="constrained")
-    except ImportError as error:
-        return fail("demo", str(error), 1)
+        raise UsageError(f"--seed {options.seed}: it must be 0 or more")
+    figure = import_extra("matplotlib.figure", "pictures", "plot").Figure(figsize=(10, 7), layout="constrained")
     formats = figure.canvas.get_supported_filetypes()
     if options.out.is_dir() or options.out.suffix.lower().removeprefix(".") not in formats:
-        return fail("demo", f"{options.out} is not a picture: its name must end in .{', .'.join(sorted(formats))}", 1)
+        raise ValueError(f"{options.out} is not a picture: its name must end in .{', .'.join(sorted(formats))}")
     if not options.out.parent.is_dir():
-        return fail("demo", f"there is no folder {options.out.parent} for {options.out.name}", 1)
+        raise FileNotFoundError(f"there is no folder {options.out.parent} for {options.out.name}")
     losses, best = recurring_losses(options.seed)
     weights, regrets = _compare(losses, best)
     _draw(figure, weights, best, regrets)
-    try:
-        figure.savefig(options.out, dpi=130)
-    except OSError as error:
-        return fail("demo", f"the picture cannot be written: {error}", 1)
+    figure.savefig(options.out, dpi=130)
     print(f"\npicture: {options.out}")
-    return 0
 
 
 def recurring_losses(seed: int) -> tuple[Floats, NDArray[np.int64]]:
