@@ -1,6 +1,7 @@
 """The command ``demo``."""
 
 import re
+import sys
 
 import pytest
 
