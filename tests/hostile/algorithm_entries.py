@@ -114,7 +114,7 @@ ENTRIES["ltm_sklearn.bandits.LowerBoundAdversary"] = Entry(
         ),
         "play": lambda _, bad: bandits.LowerBoundAdversary(**GAME).play(bad(0)),
     },
-    errors=(MemoryError,),  # whoever asks for a billion rounds
+    errors=(MemoryError,),  # for a billion rounds
 )
 
 # Losses --------------------------------------------------------------------------------------------
