@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 
 from ltm_sklearn import experts
-from ltm_sklearn.experts import _base
+from ltm_sklearn.experts import _compiled
 from ltm_sklearn.experts import _long_term_memory as memory
 
 from .clock import best_seconds
@@ -64,11 +64,11 @@ def run_time(make: Callable, n_experts: int, n_rounds: int, repeats: int) -> flo
 
 
 def numpy_time(make: Callable, n_experts: int, repeats: int) -> float:
-    kernel, _base.kernel = _base.kernel, None
+    kernel, _compiled.kernel = _compiled.kernel, None
     try:
         return run_time(make, n_experts, 100, repeats)
     finally:
-        _base.kernel = kernel
+        _compiled.kernel = kernel
 
 
 def portable_time(n_experts: int, n_rounds: int, repeats: int) -> float:
@@ -77,7 +77,7 @@ def portable_time(n_experts: int, n_rounds: int, repeats: int) -> float:
     algorithm = experts.LongTermMemory()
     algorithm.weights(n_experts)
     constants = memory.RATES, algorithm._tracker_rates, *memory.KERNEL_CONSTANTS
-    rounds = _base.kernel.MemoryRounds(algorithm.state_, *constants, avx2=False)
+    rounds = _compiled.kernel.MemoryRounds(algorithm.state_, *constants, avx2=False)
     return microseconds(lambda: rounds.run(losses), n_rounds, repeats)
 
 
@@ -172,7 +172,7 @@ def run(report: Report, options: argparse.Namespace) -> None:
     columns = [(kind, k) for kind in ("compiled", "Python") for k in options.experts]
     rows = [[name, *(f"{best[name, *at]:.3g}" if (name, *at) in best else "–" for at in columns)] for name in names]
     header = ["µs a round", *(f"{kind}, K={k}" for kind, k in columns)]
-    avx2 = "with" if _base.kernel is not None and _base.kernel.has_avx2() else "without"
+    avx2 = "with" if _compiled.kernel is not None and _compiled.kernel.has_avx2() else "without"
     state = sum(v.nbytes for v in _started(1000).state_.values() if isinstance(v, np.ndarray))
     notes = [
         f"Best of {options.repeats * options.sweeps} repetitions in {options.sweeps} sweeps, on one core, seed 0. "

@@ -258,7 +258,7 @@ def test_an_expert_joins_a_cell_with_no_weight_in_what_was_issued_before(lags):
 def test_what_the_trackers_played_gives_a_newcomer_nothing():
     algorithm = LongTermMemory()
     algorithm.run(np.random.default_rng(0).random((20, 3)))
-    view = algorithm._issued_view(algorithm.state_)
-    wider = algorithm._widened_view(view, 3).reshape(-1, 4)
+    view = algorithm.issued_view()
+    wider = algorithm.widened_view(view).reshape(-1, 4)
     np.testing.assert_array_equal(wider[:, :3], view.reshape(-1, 3))
     assert not wider[:, 3].any()

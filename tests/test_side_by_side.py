@@ -34,13 +34,13 @@ def brought_back(mixture, way, folder):
 class Odd(Hedge):
     """Keeps what NumPy's own ways to put arrays together would change."""
 
-    def _begin(self, n_experts):
-        super()._begin(n_experts)
+    def _start(self, prior, rate=None, horizon=None):
         self.strided_ = np.arange(8.0)[::2]
         self.turned_ = np.asfortranarray(np.arange(6.0).reshape(2, 3))
         self.single_ = np.array(0.5)
         self.foreign_ = np.arange(3.0).astype(">f8")
         self.pair_ = (1, "a")
+        return super()._start(prior, rate, horizon)
 
 
 @pytest.mark.parametrize(

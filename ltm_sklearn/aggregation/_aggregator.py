@@ -67,7 +67,7 @@ class Member:
 
     def view(self) -> Floats:
         """What a round must know of how it was issued, besides the weights, if it is learned later."""
-        return self.algorithm._issued_view(self.algorithm.state_)
+        return self.algorithm.issued_view()
 
     def charge(self, losses: Floats, part: Floats, late: tuple[Floats, Floats] | None) -> None:
         """A round with these losses, NaN where asleep, in which each expert took part so far.
@@ -79,7 +79,7 @@ class Member:
         if late is None:
             self.algorithm.update(charged, awake)
         else:
-            self.algorithm._update_late(charged, awake, *late)
+            self.algorithm.update_late(charged, awake, *late)
 
 
 class Aggregator:
@@ -154,10 +154,7 @@ class Aggregator:
 
     def widened(self, views: list[Floats]) -> list[Floats]:
         """Such views when an expert is about to join."""
-        wider = [
-            member.algorithm._widened_view(view, member.algorithm.n_experts_)
-            for member, view in zip(self.members, views, strict=False)
-        ]
+        wider = [member.algorithm.widened_view(view) for member, view in zip(self.members, views, strict=False)]
         return [*wider, *views[len(self.members) :]]
 
     def add_expert(self) -> None:

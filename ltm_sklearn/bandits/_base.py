@@ -75,7 +75,7 @@ class BanditAlgorithm(BaseEstimator, ABC):
     @abstractmethod
     def _next_state(self, state: State, arms: Arms, losses: Floats, chances: Floats) -> State: ...
 
-    def _check_parameters(self) -> None:
+    def check_parameters(self) -> None:
         """Raise a ValueError that names a parameter outside its domain."""
 
     def known_loss_range(self) -> tuple[float, float]:
@@ -97,7 +97,7 @@ class BanditAlgorithm(BaseEstimator, ABC):
 
     def _without(self, state: State, arm: int) -> State:
         """Return the state without an arm."""
-        return leave(state, arm, lambda value: -1 if value.ndim else None)
+        return leave(state, arm)
 
     # Public methods ----------------------------------------------------------------------------------------------
 
@@ -218,7 +218,7 @@ class BanditAlgorithm(BaseEstimator, ABC):
             raise ValueError("run takes either losses or rewards")
         check_count("n_seeds", n_seeds, high=MOST_SEEDS)
         if not self._has_started():
-            self._check_parameters()
+            self.check_parameters()
         given, name = (rewards, "rewards") if losses is None else (losses, "losses")
         known = _range_of(name, self.known_loss_range())
         table = check_table(given, name, getattr(self, "n_arms_", None), self.n_rounds_, known)
@@ -290,7 +290,7 @@ class BanditAlgorithm(BaseEstimator, ABC):
 
     def _begin(self, n_arms: int) -> None:
         """Check the parameters and create the state for so many arms."""
-        self._check_parameters()
+        self.check_parameters()
         seed = seed_of(self.random_state)
         self.state_ = {**self._initial_state(n_arms), "rounds": 0}
         self.random_ = np.random.default_rng(seed)
@@ -342,7 +342,7 @@ def importance_weighted(n_arms: int, arms: Arms, losses: Floats, chances: Floats
 
 def kernel_applies(bandit: BanditAlgorithm) -> bool:
     """Return whether compiled rounds compute the rule of a bandit: no subclass outside this package changes it."""
-    return not rule_is_changed(bandit, BanditAlgorithm, __package__)
+    return not rule_is_changed(bandit, BanditAlgorithm)
 
 
 def _has_arms(value: Any) -> bool:

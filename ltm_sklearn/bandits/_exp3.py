@@ -37,8 +37,8 @@ class ExponentialBandit(ScaledBandit):
     def _settings(self, state: State) -> ExponentialSettings:
         """Return the settings of the coming round."""
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
+    def check_parameters(self) -> None:
+        super().check_parameters()
         check_number("rate", self.rate, 0.0, LARGEST_RATE, low_open=True)
 
     def _initial_state(self, n_arms: int) -> State:
@@ -118,8 +118,8 @@ class Exp3(ExponentialBandit):
         self.loss_range = loss_range
         self.random_state = random_state
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
+    def check_parameters(self) -> None:
+        super().check_parameters()
         check_number("exploration", self.exploration, 0.0, 1.0, low_open=True)
 
     def _settings(self, state: State) -> ExponentialSettings:
@@ -181,8 +181,8 @@ class Exp3IX(ExponentialBandit):
         self.loss_range = loss_range
         self.random_state = random_state
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
+    def check_parameters(self) -> None:
+        super().check_parameters()
         check_number("exploration", self.exploration, 0.0, np.inf, high_open=True)
 
     def _settings(self, state: State) -> ExponentialSettings:
@@ -254,8 +254,8 @@ class Exp3S(ScaledBandit):
         self.loss_range = loss_range
         self.random_state = random_state
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
+    def check_parameters(self) -> None:
+        super().check_parameters()
         check_number("exploration", self.exploration, 0.0, 1.0, low_open=True)
         check_number("switching", self.switching, 0.0, 1.0)
         check_number("rate", self.rate, 0.0, LARGEST_RATE, low_open=True)

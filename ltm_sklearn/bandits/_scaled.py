@@ -33,7 +33,7 @@ class ScaledBandit(BanditAlgorithm):
     def _compiled_rounds(self, kernel: Any, state: State, losses: Floats, uniforms: Floats, played: Arms) -> State:
         """Return the state after rounds with constant settings, and write the arms into ``played``."""
 
-    def _check_parameters(self) -> None:
+    def check_parameters(self) -> None:
         check_horizon(self.horizon)
         check_loss_range(self.loss_range)
 

@@ -200,7 +200,7 @@ class SparseLongTermMemory(HybridBandit):
         self.floor = floor
         self.random_state = random_state
 
-    def _check_parameters(self) -> None:
+    def check_parameters(self) -> None:
         check_horizon(self.horizon)
         if self.n_segments is not None:
             check_count("n_segments", self.n_segments)
@@ -289,7 +289,7 @@ class SparseHybrid(HybridBandit):
         self.barrier = barrier
         self.random_state = random_state
 
-    def _check_parameters(self) -> None:
+    def check_parameters(self) -> None:
         check_horizon(self.horizon)
         check_count("sparsity", self.sparsity)
         check_number("rate", self.rate, 0.0, LARGEST_HYBRID_RATE, low_open=True)

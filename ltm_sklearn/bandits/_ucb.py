@@ -41,8 +41,8 @@ class UpperConfidenceBandit(ScaledBandit):
         safe = np.where(known, counts, 1.0)
         return np.where(known, sums / safe + spread / np.sqrt(safe), np.inf)
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
+    def check_parameters(self) -> None:
+        super().check_parameters()
         check_real("exploration", self.exploration, 0.0, LARGEST_RATE)
         check_segments(self.n_segments)
 
@@ -108,8 +108,8 @@ class SlidingWindowUCB(UpperConfidenceBandit):
         self.loss_range = loss_range
         self.random_state = random_state
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
+    def check_parameters(self) -> None:
+        super().check_parameters()
         if self.window is not None:
             check_count("window", self.window, LARGEST_WINDOW)
 
@@ -213,8 +213,8 @@ class DiscountedUCB(UpperConfidenceBandit):
         self.loss_range = loss_range
         self.random_state = random_state
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
+    def check_parameters(self) -> None:
+        super().check_parameters()
         check_number("discount", self.discount, 0.0, 1.0, low_open=True)
 
     def _current_discount(self, state: State) -> float:

@@ -85,7 +85,7 @@ def _members(weighting: Any) -> tuple[list[Any], Any]:
 def _member(algorithm: Any) -> tuple[Any, Any]:
     # a horizon is watched by the algorithm's own code
     plain = type(algorithm) in (LongTermMemory, PatientMemory) and algorithm.horizon is None
-    return algorithm, algorithm._compiled_rounds() if plain else None
+    return algorithm, algorithm.compiled_rounds() if plain else None
 
 
 def _new_class_row(kernel: Any, seats: tuple[Any, ...], engine: Engine, classes: dict[Any, int]) -> Any:

@@ -45,7 +45,7 @@ def _check_bandit(ensemble: Any) -> None:
             "which feedback='bandit' needs"
         )
     if ensemble.algorithm is not None:
-        ensemble.algorithm._check_parameters()
+        ensemble.algorithm.check_parameters()
         low, high = ensemble.algorithm.known_loss_range()
         if low > 0.0 or high < 1.0:
             raise ValueError(

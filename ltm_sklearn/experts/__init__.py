@@ -7,17 +7,21 @@ pool. Losses lie in [0, 1]; NaN means that an expert was asleep.
 :mod:`ltm_sklearn.experts.reference` has the paper's algorithms as printed, one line of code for one line of pseudocode.
 """
 
-from ._ada_normal_hedge import AdaNormalHedge, AdaNormalHedgeTV
+from ._ada_normal_hedge import AdaNormalHedge
+from ._ada_normal_hedge_tv import AdaNormalHedgeTV
 from ._adapt_ml_prod import AdaptMLProd
 from ._base import ExpertAlgorithm
+from ._best_of_both_worlds import BestOfBothWorlds
 from ._boa import BOA
 from ._confidence_rated import ConfidenceRated
-from ._exponential import Hedge, Prod
+from ._fixed_share import FixedShare
+from ._hedge import Hedge
 from ._long_term_memory import LongTermMemory
 from ._mixing_past_posteriors import MixingPastPosteriors
 from ._ml_poly import MLPoly
-from ._reductions import BestOfBothWorlds, SimpleReduction
-from ._sharing import FixedShare, ShareTheta
+from ._prod import Prod
+from ._share_theta import ShareTheta
+from ._simple_reduction import SimpleReduction
 from ._squint import Squint
 
 __all__ = [
@@ -40,7 +44,7 @@ __all__ = [
 ]
 
 # for the other packages
-from ._base import leave as leave
-from ._base import rule_is_changed as rule_is_changed
+from ._compiled import rule_is_changed as rule_is_changed
 from ._long_term_memory import PatientMemory as PatientMemory
 from ._long_term_memory import SteadyMemory as SteadyMemory
+from ._pool_state import leave as leave

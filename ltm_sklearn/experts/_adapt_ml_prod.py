@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from .._numerics import softmax
 from .._typing import Floats, State
@@ -37,20 +36,15 @@ class AdaptMLProd(ExpertAlgorithm):
     array([0.625, 0.375])
     """
 
-    def __init__(self, *, prior: ArrayLike | None = None) -> None:
-        self.prior = prior
-
     def _initial_state(self, prior: Floats, rate: Any = None, horizon: int | None = None) -> State:
         # With one expert, ln(1/prior) = 0 would make the rate zero; any positive number gives the same weights.
         complexity = np.maximum(-np.log(prior), 1e-3)
         return {"log_weight": np.log(prior), "complexity": complexity, "second_moment": np.zeros_like(prior)}
 
-    def _newcomer_state(self, state: State, prior: Floats, rate: Any = None) -> State:
-        newcomer = super()._newcomer_state(state, prior, rate)
-        return {**newcomer, "complexity": np.maximum(-np.log(prior / (1.0 + prior.sum())), 1e-3)}
-
-    def _with_scaled_prior(self, state: State, factor: float) -> State:
-        return {**state, "log_weight": np.log(factor) + state["log_weight"]}
+    def _joined(self, state: State, prior: Floats, scale: float, rate: Any = None) -> State:
+        after = super()._joined(state, prior, scale, rate)
+        after["complexity"][-len(prior) :] = np.maximum(-np.log(prior / (1.0 + prior.sum())), 1e-3)
+        return after
 
     def _rate(self, state: State) -> Floats:
         return np.minimum(0.5, np.sqrt(state["complexity"] / (1.0 + state["second_moment"])))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -13,7 +12,7 @@ from sklearn.base import BaseEstimator
 from .._numerics import restrict
 from .._param_checks import as_floats, check_count, check_number, check_prior, check_rounds
 from .._typing import Floats, State
-from ._compiled import kernel
+from ._pool_state import join, leave, with_scaled_prior
 
 #: Losses are of order one; a regret below this is rounding.
 ROUNDING_OF_MIXTURE = 1e-14
@@ -37,8 +36,8 @@ def over_experts(value: Any, like: Floats) -> Floats:
 class ExpertAlgorithm(BaseEstimator, ABC):
     """Base class of all expert algorithms, and the protocol for new ones.
 
-    A subclass defines ``__init__`` with its parameters, one of them ``prior``, as any scikit-learn estimator does, and
-    three methods without side effects:
+    A subclass defines ``__init__`` with its parameters, one of them ``prior``, as any scikit-learn estimator does (one
+    that has no other parameter inherits it), and three methods without side effects:
 
     ``_initial_state(prior, rate, horizon)``
         Return the state before the first round, a dictionary. ``prior`` has shape ``(..., K)``. The last axis holds
@@ -52,9 +51,15 @@ class ExpertAlgorithm(BaseEstimator, ABC):
         Return the state after a round with these weights and losses; ``|losses| <= 1``.
 
     Arrays in the state with at least as many axes as ``prior`` have the experts on their last axis. All other entries
-    belong to the algorithm as a whole. An entry named ``prior`` or ``log_prior`` is rescaled when experts join or
-    leave, so that the prior sums to one. The base class maintains ``state["rounds"]``, the number of rounds learned. It
-    also provides sleeping experts, ``run``, adding and dropping experts, pickling and use inside the reductions.
+    belong to the algorithm as a whole. An entry named ``prior``, ``log_prior`` or ``log_weight`` is rescaled when
+    experts join or leave, so that the prior sums to one. The base class maintains ``state["rounds"]``, the number of
+    rounds learned. It also provides sleeping experts, ``run``, adding and dropping experts, pickling and use inside the
+    reductions. ``check_parameters``, if defined, raises a ValueError that names a parameter outside its domain.
+
+    Parameters
+    ----------
+    prior : array-like of shape (n_experts,), optional
+        Prior over the experts. None: uniform.
 
     Notes
     -----
@@ -64,10 +69,13 @@ class ExpertAlgorithm(BaseEstimator, ABC):
     holds for the confidence-rated regret. A round in which all experts sleep changes nothing and is not counted.
     """
 
-    prior: ArrayLike | None
+    horizon: int | None = None
     n_experts_: int
     prior_: Floats
     state_: State
+
+    def __init__(self, *, prior: ArrayLike | None = None) -> None:
+        self.prior = prior
 
     # The protocol ------------------------------------------------------------------------------------------------
 
@@ -80,7 +88,7 @@ class ExpertAlgorithm(BaseEstimator, ABC):
     @abstractmethod
     def _next_state(self, state: State, weights: Floats, losses: Floats) -> State: ...
 
-    def _check_parameters(self) -> None:
+    def check_parameters(self) -> None:
         """Raise a ValueError that names the parameter if one lies outside its domain."""
 
     def _has_own_second_order(self) -> bool:
@@ -91,24 +99,34 @@ class ExpertAlgorithm(BaseEstimator, ABC):
         """
         return False
 
-    def _issued_view(self, state: State) -> Floats:
-        """Return what a delayed update needs of the state at prediction time, besides the weights."""
-        return np.empty(0)
-
-    def _widened_view(self, view: Floats, n_experts: int) -> Floats:
-        """Return the stored part of the state (``view``) after an expert has joined ``n_experts`` others."""
-        return view
-
     def _late_state(self, state: State, weights: Floats, view: Floats, losses: Floats) -> State:
-        """Return the state after a delayed round whose predictions were made with these weights."""
+        """Return the state after a delayed round whose predictions were made with these weights and this view."""
         return self._next_state(state, weights, losses)
+
+    def _joined(self, state: State, prior: Floats, scale: float, rate: Any = None) -> State:
+        """Return the state after experts have joined.
+
+        ``prior`` is relative to that of the present experts, which sums to one; ``scale`` makes the sum of all one.
+        """
+        return with_scaled_prior(join(state, self._initial_state(prior, rate, self.horizon)), scale)
+
+    def _left(self, state: State, index: int | slice, scale: float) -> State:
+        """Return the state without some experts, with the prior of the others scaled to sum to one."""
+        return with_scaled_prior(leave(state, index), scale)
+
+    def _fed_losses(self, played: Floats, losses: Floats, confidence: Floats | None) -> Floats:
+        """Return the losses to learn from: those of sleeping experts are replaced by that of the mixture."""
+        if confidence is None:
+            return losses
+        mixture = played @ losses
+        return mixture + confidence * (losses - mixture)
 
     # Public methods ------------------------------------------------------------------------------------------------
 
     @property
     def n_rounds_(self) -> int:
         """Number of rounds learned so far."""
-        return int(self.state_["rounds"]) if self._has_started() else 0
+        return int(self.state_["rounds"]) if hasattr(self, "n_experts_") else 0
 
     def weights(self, n_experts: int | None = None, awake: ArrayLike | None = None) -> Floats:
         """Return the weights of the experts for the coming round.
@@ -124,24 +142,29 @@ class ExpertAlgorithm(BaseEstimator, ABC):
         -------
         ndarray of shape (n_experts,)
         """
-        if self._has_started():
-            if n_experts is not None:
-                check_count("n_experts", n_experts)
-            if n_experts not in (None, self.n_experts_):
-                raise ValueError(f"n_experts={n_experts!r}, but this algorithm runs over {self.n_experts_}")
-            n_experts = self.n_experts_
-        elif n_experts is None:
+        known = getattr(self, "n_experts_", None)
+        n_experts = known if n_experts is None else n_experts
+        if n_experts is None:
             raise ValueError("n_experts is needed before the first round")
         check_count("n_experts", n_experts)
+        if known not in (None, n_experts):
+            raise ValueError(f"n_experts={n_experts!r}, but this algorithm runs over {known}")
         confidence = None
         if awake is not None:  # zeros stand for the losses: only the confidences are checked here
             _, confidence = check_rounds(
                 np.zeros((1, n_experts)), as_floats(awake, "awake")[np.newaxis], n_experts, self.n_rounds_
             )
-        if not self._has_started():
-            self._begin(n_experts)
+        if known is None:
+            self.check_parameters()
+            prior = check_prior(self.prior, int(n_experts))
+            self.state_ = self._start(prior, horizon=self.horizon)
+            self.prior_, self.n_experts_ = prior, int(n_experts)
         played = self.current_weights().copy()
         return played if confidence is None else restrict(played, confidence[0])
+
+    def current_weights(self) -> Floats:
+        """Return the weights of the coming round without checks and without a copy; they must not be written to."""
+        return self._distribution(self.state_)
 
     def update(self, losses: ArrayLike, awake: ArrayLike | None = None) -> Self:
         """Update the weights with the losses of one round.
@@ -178,21 +201,30 @@ class ExpertAlgorithm(BaseEstimator, ABC):
         ndarray of shape (n_rounds, n_experts)
             Row t has the weights of round t, which were used before its losses were seen.
         """
-        if not self._has_started():
-            self._check_parameters()
-        losses, confidence = check_rounds(losses, awake, getattr(self, "n_experts_", None), self.n_rounds_)
-        self._check_horizon(len(losses) if confidence is None else int(confidence.any(axis=1).sum()))
-        if not self._has_started():
-            self._begin(losses.shape[1])
+        if not hasattr(self, "n_experts_"):
+            self.check_parameters()
+        losses, confidence = self._checked_rounds(losses, awake)
+        if not hasattr(self, "n_experts_"):
+            self.weights(losses.shape[1])
         return self._play_rounds(losses, confidence)
 
-    def _update_late(self, losses: ArrayLike, awake: ArrayLike | None, weights: Floats, view: Floats) -> None:
-        """Update with a delayed round; its regrets refer to the weights that were in force at prediction time."""
-        row = as_floats(losses, "losses")[np.newaxis]
-        confidences = None if awake is None else as_floats(awake, "awake")[np.newaxis]
-        row, confidence = check_rounds(row, confidences, self.n_experts_, self.n_rounds_)
-        self._check_horizon(1)
-        fed = row[0]
+    def issued_view(self) -> Floats:
+        """Return what a delayed update needs of the present state, besides the weights."""
+        return np.empty(0)
+
+    def widened_view(self, view: Floats) -> Floats:
+        """Return a view of :meth:`issued_view` for the pool that one more expert is about to join."""
+        return view
+
+    def update_late(self, losses: ArrayLike, awake: ArrayLike | None, weights: Floats, view: Floats) -> None:
+        """Update with a delayed round.
+
+        Regrets refer to the weights and the view (:meth:`issued_view`) that were in force at prediction time.
+        """
+        rows, confidence = self._checked_rounds(
+            as_floats(losses, "losses")[np.newaxis], None if awake is None else as_floats(awake, "awake")[np.newaxis]
+        )
+        fed = rows[0]
         if confidence is not None:
             fed = self._fed_losses(restrict(weights, confidence[0]), fed, confidence[0])
         state = self.state_
@@ -221,8 +253,9 @@ class ExpertAlgorithm(BaseEstimator, ABC):
         check_number("prior", share, 0.0, 1.0, low_open=True, high_open=True)
         check_prior(np.append(self.prior_ * (1.0 - share), share), self.n_experts_ + 1)
         newcomer = np.array([share / (1.0 - share)])  # relative to the others, which sum to one
-        state = self._with_newcomer(self.state_, self._newcomer_state(self.state_, newcomer))
-        self._change_pool(state, np.concatenate([self.prior_, newcomer]))
+        priors = np.concatenate([self.prior_, newcomer])
+        self.state_ = self._joined(self.state_, newcomer, 1.0 / float(priors.sum()))
+        self.prior_, self.n_experts_ = priors / priors.sum(), len(priors)
         return self.n_experts_ - 1
 
     def drop_expert(self, index: int) -> None:
@@ -235,81 +268,37 @@ class ExpertAlgorithm(BaseEstimator, ABC):
         if self.n_experts_ == 1:
             raise ValueError("the last expert cannot be dropped")
         index = int(index) % self.n_experts_
-        self._change_pool(self._without(self.state_, index), np.delete(self.prior_, index))
+        priors = np.delete(self.prior_, index)
+        self.state_ = self._left(self.state_, index, 1.0 / float(priors.sum()))
+        self.prior_, self.n_experts_ = priors / priors.sum(), len(priors)
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters as in any scikit-learn estimator; after the first round they cannot change."""
-        if params and self._has_started():
+        if params and hasattr(self, "n_experts_"):
             raise ValueError("parameters cannot change in the middle of a run: sklearn.base.clone gives a fresh copy")
         super().set_params(**params)
         return self
 
     # Implementation ---------------------------------------------------------------------------------------------
 
-    def _has_started(self) -> bool:
-        return hasattr(self, "n_experts_")
-
-    def _begin(self, n_experts: int) -> None:
-        self._check_parameters()
-        prior = check_prior(self.prior, int(n_experts))
-        self.state_ = self._start(prior, horizon=self._horizon())
-        self.prior_ = prior
-        self.n_experts_ = int(n_experts)
-
-    def _change_pool(self, state: State, prior: Floats) -> None:
-        """Set the state of a changed pool, with the prior rescaled to sum to one.
-
-        Without rescaling, an endless series of joining and leaving experts would overflow.
-        """
-        self.state_ = self._with_scaled_prior(state, 1.0 / float(prior.sum()))
-        self.prior_ = prior / prior.sum()
-        self.n_experts_ = len(prior)
-
-    def _with_scaled_prior(self, state: State, factor: float) -> State:
-        """Return the state with the prior multiplied by a factor, which does not change the weights."""
-        after = dict(state)
-        if "prior" in after:
-            after["prior"] = factor * after["prior"]
-        if "log_prior" in after:
-            after["log_prior"] = np.log(factor) + after["log_prior"]
-        return after
-
     def _check_started(self, method: str) -> None:
-        if not self._has_started():
+        if not hasattr(self, "n_experts_"):
             raise ValueError(f"{method} needs a pool: call weights(n_experts) first")
+
+    def _checked_rounds(self, losses: ArrayLike, awake: ArrayLike | None) -> tuple[Floats, Floats | None]:
+        """Return the losses and confidences of the coming rounds; raise a ValueError if they exceed the horizon."""
+        losses, confidence = check_rounds(losses, awake, getattr(self, "n_experts_", None), self.n_rounds_)
+        n_rounds = len(losses) if confidence is None else int(confidence.any(axis=1).sum())
+        horizon = self.horizon
+        if horizon is not None and self.n_rounds_ + n_rounds > horizon:
+            raise ValueError(f"round {horizon} would exceed the horizon of {horizon} rounds (counted from 0)")
+        return losses, confidence
 
     def _start(self, prior: Floats, rate: Any = None, horizon: int | None = None) -> State:
         return {**self._initial_state(prior, rate, horizon), "rounds": 0}
 
     def _step(self, state: State, weights: Floats, losses: Floats) -> State:
         return {**self._next_state(state, weights, losses), "rounds": state["rounds"] + 1}
-
-    def _newcomer_state(self, state: State, prior: Floats, rate: Any = None) -> State:
-        """Return the state of new experts; ``prior`` is relative to that of the present experts, which sums to one."""
-        return self._start(prior, rate, self._horizon())
-
-    def _check_horizon(self, n_rounds: int) -> None:
-        """Raise a ValueError if so many more rounds would exceed the horizon."""
-        horizon = self._horizon()
-        if horizon is not None and self.n_rounds_ + n_rounds > horizon:
-            raise ValueError(f"round {horizon} would exceed the horizon of {horizon} rounds (counted from 0)")
-
-    def _horizon(self) -> int | None:
-        return getattr(self, "horizon", None)
-
-    def _fed_losses(self, played: Floats, losses: Floats, confidence: Floats | None) -> Floats:
-        """Return the losses to learn from: those of sleeping experts are replaced by that of the mixture."""
-        if confidence is None:
-            return losses
-        mixture = played @ losses
-        return mixture + confidence * (losses - mixture)
-
-    def current_weights(self) -> Floats:
-        return self._distribution(self.state_)
-
-    def _kernel(self) -> Any:
-        """Return the compiled kernel, or None if a subclass outside this package may have changed the update rule."""
-        return None if rule_is_changed(self, ExpertAlgorithm, __package__) else kernel
 
     def _play_rounds(self, losses: Floats, confidence: Floats | None) -> Floats:
         played = np.empty_like(losses)
@@ -323,48 +312,6 @@ class ExpertAlgorithm(BaseEstimator, ABC):
         self.state_ = state  # set only at the end, so that an interrupted run does not change the state
         return played
 
-    def _with_newcomer(self, state: State, newcomer: State) -> State:
-        return join(state, newcomer, _expert_axis)
-
-    def _without(self, state: State, index: int | slice) -> State:
-        return leave(state, index, _expert_axis)
-
-
-def rule_is_changed(algorithm: Any, base: type, package: str | None) -> bool:
-    """Return whether a subclass outside the package defines private names, and so perhaps another update rule."""
-    foreign = (cls for cls in type(algorithm).__mro__ if issubclass(cls, base))
-    foreign = (cls for cls in foreign if not cls.__module__.startswith(f"{package}."))
-    names = (name for cls in foreign for name in vars(cls) if name != "_abc_impl")
-    return any(name.startswith("_") and not name.startswith("__") for name in names)
-
-
-def _expert_axis(value: Floats) -> int | None:
-    return -1 if value.ndim >= 1 else None
-
-
-def join(state: State, newcomer: State, axis_of: Callable[[Floats], int | None]) -> State:
-    """Append the entries of new experts to every array of the state that has an axis of experts."""
-
-    def joined(value: Any, entry: Any) -> Any:
-        axis = axis_of(value) if isinstance(value, np.ndarray) else None
-        if axis is None:
-            return value
-        shape = list(value.shape)
-        shape[axis] = entry.shape[axis]
-        return np.concatenate([value, np.broadcast_to(entry, shape)], axis=axis)
-
-    return {name: joined(value, newcomer[name]) for name, value in state.items()}
-
-
-def leave(state: State, index: int | slice, axis_of: Callable[[Floats], int | None]) -> State:
-    """Delete the entries of some experts from every array of the state that has an axis of experts."""
-
-    def left(value: Any) -> Any:
-        axis = axis_of(value) if isinstance(value, np.ndarray) else None
-        return value if axis is None else np.delete(value, index, axis=axis)
-
-    return {name: left(value) for name, value in state.items()}
-
 
 def check_plugin(name: str, algorithm: Any, *, owned: tuple[str, ...]) -> None:
     """Raise a ValueError if a plug-in is no expert algorithm, or sets a parameter that its owner sets."""
@@ -373,4 +320,4 @@ def check_plugin(name: str, algorithm: Any, *, owned: tuple[str, ...]) -> None:
     for parameter in owned:
         if getattr(algorithm, parameter, None) is not None:
             raise ValueError(f"{name}={algorithm!r}: leave its {parameter} None; the outer algorithm sets it")
-    algorithm._check_parameters()
+    algorithm.check_parameters()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from .._numerics import softmax
 from .._typing import Floats, State
@@ -40,15 +39,8 @@ class BOA(ExpertAlgorithm):
     array([0.794, 0.206])
     """
 
-    def __init__(self, *, prior: ArrayLike | None = None) -> None:
-        self.prior = prior
-
     def _initial_state(self, prior: Floats, rate: Any = None, horizon: int | None = None) -> State:
-        return {
-            "log_prior": np.log(prior),
-            "gain": np.zeros_like(prior),
-            "second_moment": np.zeros_like(prior),
-        }
+        return {"log_prior": np.log(prior), "gain": np.zeros_like(prior), "second_moment": np.zeros_like(prior)}
 
     def _rate(self, state: State) -> Floats:
         seen = state["second_moment"] > 0.0

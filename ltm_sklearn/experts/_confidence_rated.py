@@ -45,11 +45,13 @@ class ConfidenceRated(ExpertAlgorithm):
     def _inner(self) -> ExpertAlgorithm:
         return AdaNormalHedge() if self.algorithm is None else self.algorithm
 
-    def _check_parameters(self) -> None:
+    def check_parameters(self) -> None:
         check_plugin("algorithm", self._inner(), owned=("prior",))
 
-    def _horizon(self) -> int | None:
-        return self._inner()._horizon()
+    @property
+    def horizon(self) -> int | None:  # type: ignore[override]
+        """Horizon of the inner algorithm."""
+        return self._inner().horizon
 
     def _initial_state(self, prior: Floats, rate: Any = None, horizon: int | None = None) -> State:
         return self._inner()._initial_state(prior, rate, horizon)
@@ -60,17 +62,11 @@ class ConfidenceRated(ExpertAlgorithm):
     def _next_state(self, state: State, weights: Floats, losses: Floats) -> State:
         return self._inner()._next_state(state, weights, losses)
 
-    def _newcomer_state(self, state: State, prior: Floats, rate: Any = None) -> State:
-        return {**self._inner()._newcomer_state(state, prior, rate), "rounds": 0}
+    def _joined(self, state: State, prior: Floats, scale: float, rate: Any = None) -> State:
+        return self._inner()._joined(state, prior, scale, rate)
 
-    def _with_newcomer(self, state: State, newcomer: State) -> State:
-        return self._inner()._with_newcomer(state, newcomer)
-
-    def _with_scaled_prior(self, state: State, factor: float) -> State:
-        return self._inner()._with_scaled_prior(state, factor)
-
-    def _without(self, state: State, index: int | slice) -> State:
-        return self._inner()._without(state, index)
+    def _left(self, state: State, index: int | slice, scale: float) -> State:
+        return self._inner()._left(state, index, scale)
 
     def _fed_losses(self, played: Floats, losses: Floats, confidence: Floats | None) -> Floats:
         negative_regret = losses - played @ losses

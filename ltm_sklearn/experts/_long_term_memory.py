@@ -24,7 +24,8 @@ from .._numerics import TINY, normalise, restrict
 from .._param_checks import check_horizon
 from .._typing import Floats, State
 from ._base import ExpertAlgorithm
-from ._sharing import WEIGHT_FLOOR
+from ._compiled import kernel_of
+from ._pool_state import join, leave
 from ._trackers import (
     BELIEF_FLOOR,
     MEMORY,
@@ -39,6 +40,7 @@ from ._trackers import (
 )
 from ._trackers import PRIOR as TRACKER_PRIOR
 from ._trackers import RATES as TRACKER_RATES
+from ._weight_sharing import WEIGHT_FLOOR
 
 #: Learning rates η_j of Algorithm 2; each pair (expert, rate) is a cell.
 RATES = 0.45 / 4.0 ** np.arange(5)
@@ -116,7 +118,7 @@ class LongTermMemory(ExpertAlgorithm):
     # Learning rates of the trackers; with an empty array, Algorithm 2 runs over the models alone.
     _tracker_rates = TRACKER_RATES
 
-    def _check_parameters(self) -> None:
+    def check_parameters(self) -> None:
         check_horizon(self.horizon)
 
     def _initial_state(self, prior: Floats, rate: Any = None, horizon: int | None = None) -> State:
@@ -161,11 +163,11 @@ class LongTermMemory(ExpertAlgorithm):
     def _next_state(self, state: State, weights: Floats, losses: Floats) -> State:
         return self._state_after_round(state, weights, tracker_weights(state), losses)
 
-    def _issued_view(self, state: State) -> Floats:
-        return tracker_weights(state).ravel()
+    def issued_view(self) -> Floats:
+        return tracker_weights(self.state_).ravel()
 
-    def _widened_view(self, view: Floats, n_experts: int) -> Floats:
-        return np.pad(view.reshape(-1, n_experts), ((0, 0), (0, 1))).ravel()
+    def widened_view(self, view: Floats) -> Floats:
+        return np.pad(view.reshape(-1, self.n_experts_), ((0, 0), (0, 1))).ravel()
 
     def _late_state(self, state: State, weights: Floats, view: Floats, losses: Floats) -> State:
         # The losses of trackers are those of the weights they had at prediction time. Trackers with large learning
@@ -197,21 +199,15 @@ class LongTermMemory(ExpertAlgorithm):
             }
         )
 
-    def _newcomer_state(self, state: State, prior: Floats, rate: Any = None) -> State:
-        # initial_cells normalises the prior, so its weights are scaled to the new expert's share.
+    # _with_models scales the prior itself, so these two methods do not use ``scale``.
+    def _joined(self, state: State, prior: Floats, scale: float, rate: Any = None) -> State:
+        # initial_cells normalises the prior, so its weights are scaled to the share of the new experts.
         cells = initial_cells(prior, len(self._tracker_rates))
-        return {**self._initial_models(prior), **{name: prior.sum() * value for name, value in cells.items()}}
+        newcomers = {**self._initial_models(prior), **{name: prior.sum() * value for name, value in cells.items()}}
+        return self._with_models(state, join({name: state[name] for name in _PER_MODEL}, newcomers))
 
-    def _with_newcomer(self, state: State, newcomer: State) -> State:
-        models = {name: np.concatenate([state[name], newcomer[name]], axis=-1) for name in _PER_MODEL}
-        return self._with_models(state, models)
-
-    def _without(self, state: State, index: int | slice) -> State:
-        models = {name: np.delete(state[name], index, axis=-1) for name in _PER_MODEL}
-        return self._with_models(state, models)
-
-    def _with_scaled_prior(self, state: State, factor: float) -> State:
-        return state  # _with_models has scaled the prior
+    def _left(self, state: State, index: int | slice, scale: float) -> State:
+        return self._with_models(state, leave({name: state[name] for name in _PER_MODEL}, index))
 
     def _with_models(self, state: State, models: State) -> State:
         """Return the state for another pool of models, scaled so that the prior of all models together is the same."""
@@ -246,10 +242,10 @@ class LongTermMemory(ExpertAlgorithm):
             attributes["_state"] = self.state_
         return attributes
 
-    def _compiled_rounds(self) -> Any:
+    def compiled_rounds(self) -> Any:
         """Return the compiled object that holds the state, or None where no kernel is available."""
         if "_rounds" not in self.__dict__:
-            kernel = self._kernel()
+            kernel = kernel_of(self)
             if kernel is None:
                 return None
             self._rounds = kernel.MemoryRounds(self._state, RATES, self._tracker_rates, *KERNEL_CONSTANTS)
@@ -262,11 +258,11 @@ class LongTermMemory(ExpertAlgorithm):
         return super().update(losses, awake)
 
     def current_weights(self) -> Floats:
-        rounds = self._compiled_rounds()
+        rounds = self.compiled_rounds()
         return super().current_weights() if rounds is None else rounds.weights()
 
     def _play_rounds(self, losses: Floats, confidence: Floats | None) -> Floats:
-        rounds = self._compiled_rounds()
+        rounds = self.compiled_rounds()
         if rounds is None:
             return super()._play_rounds(losses, confidence)
         own = rounds.run(losses, confidence)

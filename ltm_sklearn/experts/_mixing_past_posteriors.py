@@ -11,15 +11,15 @@ from .._numerics import normalise, softmax
 from .._param_checks import check_count, check_flag, check_option
 from .._typing import Floats, State
 from ._base import instantaneous_regret, over_experts
-from ._sharing import WEIGHT_FLOOR, Sharing
+from ._weight_sharing import WEIGHT_FLOOR, WeightSharing
 
-# 1/d = Σ_m step·e^{u_m} exp(-d e^{u_m}) with u_m on a grid, to 2 % for d = 1 … 1e9: a few geometric traces stand for
-# the decaying past at constant cost.
+# 1/d = Σ_m step·e^{u_m} exp(-d e^{u_m}) with u_m on a grid, to 2 % for d = 1 … 1e9: a few geometrically decayed sums
+# replace the past at constant cost.
 _STEP = 1.4
 _DECAY = np.exp(np.arange(np.log(12.0) + _STEP, np.log(1e-9) - 4.2, -_STEP))
 
 
-class MixingPastPosteriors(Sharing):
+class MixingPastPosteriors(WeightSharing):
     """Mixing Past Posteriors [1]_: tracks sequences of best experts that return to a few of them.
 
     Parameters
@@ -29,8 +29,8 @@ class MixingPastPosteriors(Sharing):
     switching : float, optional
         Weight α of the past in each round. None: ``1/horizon``, or ``1/(t + 2)``.
     past : {"uniform", "decaying"}, default="uniform"
-        All past posteriors alike, or the one d rounds ago in proportion to 1/d (kept as geometric traces, whose
-        sum is within 2 % of 1/d up to a billion rounds).
+        All past posteriors alike, or the one d rounds ago in proportion to 1/d (kept as geometrically
+        decayed sums, which together are within 2 % of 1/d up to a billion rounds).
     doubling : bool, default=False
         Run Algorithm 7 of the paper: losses mapped to [-1, 1], rate ``min(1/5, sqrt((S ln T + n ln K)/D))``, and a
         restart with D doubled whenever ``Σ p r²`` since the last restart exceeds D. In the first round after a restart
@@ -80,8 +80,8 @@ class MixingPastPosteriors(Sharing):
         self.horizon = horizon
         self.prior = prior
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
+    def check_parameters(self) -> None:
+        super().check_parameters()
         check_option("past", self.past, ("uniform", "decaying"))
         check_count("n_segments", self.n_segments)
         check_count("n_distinct", self.n_distinct, self.n_segments)
@@ -96,12 +96,12 @@ class MixingPastPosteriors(Sharing):
         if self.past == "uniform":
             state["memory"] = normalise(prior)
         else:
-            state["run_records"] = _aged(np.repeat(normalise(prior)[np.newaxis], len(_DECAY), axis=0))
+            state["decayed_sums"] = _aged(np.repeat(normalise(prior)[np.newaxis], len(_DECAY), axis=0))
         if self.doubling:
             state |= {"budget": np.ones(prior.shape[:-1]), "spent": np.zeros(prior.shape[:-1])}
         return state
 
-    def _memory_rates(self, state: State, rounds: Floats) -> Floats | None:
+    def _memory_rates(self, state: State, rounds: Floats) -> Any:
         """Return 1/(t + 2), the rate at which a running mean over the past includes the newest posterior."""
         return 1.0 / (rounds + 2.0) if self.past == "uniform" and not self.doubling else None
 
@@ -110,16 +110,15 @@ class MixingPastPosteriors(Sharing):
             posterior, spent = self._doubling_posterior(state, weights, losses)
         else:
             posterior = self._posterior(state, weights, losses)
-        switching = self._share(self.switching, state)
         after = {**state, "n_past": state["n_past"] + 1.0}
         if self.past == "uniform":
             past = state["memory"]
             mean = past + (posterior - past) / over_experts(after["n_past"], past)
             after["memory"] = np.maximum(mean, WEIGHT_FLOOR)
         else:
-            past = normalise(np.tensordot(_DECAY, state["run_records"], axes=1))
-            after["run_records"] = _aged(state["run_records"] + posterior)
-        after["weights"] = self._shared(posterior, switching, past)
+            past = normalise(np.tensordot(_DECAY, state["decayed_sums"], axes=1))
+            after["decayed_sums"] = _aged(state["decayed_sums"] + posterior)
+        after["weights"] = self._shared(state, posterior, past)
         return self._restarted(after, spent) if self.doubling else after
 
     def _doubling_posterior(self, state: State, weights: Floats, losses: Floats) -> tuple[Floats, Floats]:
@@ -143,7 +142,7 @@ class MixingPastPosteriors(Sharing):
         }
 
 
-def _aged(run_records: Floats) -> Floats:
-    """The run_records of a decaying past, on the first axis, one round later."""
-    aged: Floats = (np.exp(-_DECAY) * run_records.T).T
+def _aged(decayed_sums: Floats) -> Floats:
+    """Return the geometrically decayed sums of past posteriors, one for each rate of decay, one round later."""
+    aged: Floats = (np.exp(-_DECAY) * decayed_sums.T).T
     return aged

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from .._numerics import TINY
 from .._typing import Floats, State
@@ -36,22 +35,15 @@ class MLPoly(ExpertAlgorithm):
     array([1., 0.])
     """
 
-    def __init__(self, *, prior: ArrayLike | None = None) -> None:
-        self.prior = prior
-
     def _initial_state(self, prior: Floats, rate: Any = None, horizon: int | None = None) -> State:
         nothing = np.zeros_like(prior)
-        return {
-            "prior": prior,
-            "regret": nothing,
-            "inverse_rate": nothing,
-            "largest": np.zeros(prior.shape[:-1]),
-        }
+        return {"prior": prior, "regret": nothing, "inverse_rate": nothing, "largest": np.zeros(prior.shape[:-1])}
 
-    def _newcomer_state(self, state: State, prior: Floats, rate: Any = None) -> State:
+    def _joined(self, state: State, prior: Floats, scale: float, rate: Any = None) -> State:
+        after = super()._joined(state, prior, scale, rate)
         # An expert that has slept until now would have this inverse rate: only the term B' - B has grown.
-        newcomer = super()._newcomer_state(state, prior, rate)
-        return {**newcomer, "inverse_rate": np.full_like(prior, state["largest"])}
+        after["inverse_rate"][-len(prior) :] = state["largest"]
+        return after
 
     def _distribution(self, state: State) -> Floats:
         weights = state["prior"] * np.maximum(state["regret"], 0.0) / np.maximum(state["inverse_rate"], TINY)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import erf, erfcx, log1p
 
 from .._numerics import softmax
@@ -63,23 +62,12 @@ class Squint(ExpertAlgorithm):
     array([0.562, 0.438])
     """
 
-    def __init__(self, *, prior: ArrayLike | None = None) -> None:
-        self.prior = prior
-
     def _initial_state(self, prior: Floats, rate: Any = None, horizon: int | None = None) -> State:
-        return {
-            "log_prior": np.log(prior),
-            "regret": np.zeros_like(prior),
-            "second_moment": np.zeros_like(prior),
-        }
+        return {"log_prior": np.log(prior), "regret": np.zeros_like(prior), "second_moment": np.zeros_like(prior)}
 
     def _distribution(self, state: State) -> Floats:
         return softmax(state["log_prior"] + log_evidence(state["regret"], state["second_moment"]))
 
     def _next_state(self, state: State, weights: Floats, losses: Floats) -> State:
         regret = instantaneous_regret(weights, losses)
-        return {
-            **state,
-            "regret": state["regret"] + regret,
-            "second_moment": state["second_moment"] + regret**2,
-        }
+        return {**state, "regret": state["regret"] + regret, "second_moment": state["second_moment"] + regret**2}

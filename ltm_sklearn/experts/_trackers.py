@@ -19,7 +19,7 @@ import numpy as np
 
 from .._numerics import normalise
 from .._typing import Floats, State
-from ._sharing import WEIGHT_FLOOR
+from ._weight_sharing import WEIGHT_FLOOR
 
 #: Learning rates η of the bundles. They are powers of two, so that the kernel needs one exponential for all of them.
 #: The grid is dense where losses fill [0, 1] and extends to 128 for losses in a small part of it, such as batch means.

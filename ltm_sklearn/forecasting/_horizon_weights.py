@@ -31,7 +31,7 @@ def check_weighing(algorithm: Any, loss: Any) -> None:
     if not (algorithm is None or isinstance(algorithm, ExpertAlgorithm)):
         raise ValueError(f"algorithm={algorithm!r} is no expert algorithm of ltm_sklearn.experts")
     if algorithm is not None:
-        algorithm._check_parameters()
+        algorithm.check_parameters()
     if not callable(loss):
         check_option("loss", loss, tuple(LOSSES))
 

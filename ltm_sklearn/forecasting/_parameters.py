@@ -22,7 +22,7 @@ def check_mixture(mixture: Any) -> None:
             raise ValueError(f"algorithm={mixture.algorithm!r} must be an instance of a subclass of ExpertAlgorithm")
         if mixture.prior is not None and getattr(mixture.algorithm, "prior", None) is not None:
             raise ValueError("prior is given twice: here, and to the algorithm")
-        mixture.algorithm._check_parameters()
+        mixture.algorithm.check_parameters()
     if isinstance(mixture.loss, type):
         raise ValueError(f"loss={mixture.loss.__name__} is a class: give an instance, {mixture.loss.__name__}()")
     if not callable(mixture.loss):

@@ -165,7 +165,7 @@ class SeriesState:
         gaps[: len(members)] = [member.range.widest_gap for member in members]
         poly = arbiter = None
         if aggregator.arbiter is not None:
-            arbiter = aggregator.arbiter.algorithm._compiled_rounds()
+            arbiter = aggregator.arbiter.algorithm.compiled_rounds()
             poly = dict(aggregator.members[1].algorithm.state_)
             for name in ("regret", "inverse_rate"):
                 poly[name] = np.array(poly[name])  # in which the rounds are written
@@ -174,7 +174,7 @@ class SeriesState:
         n_pages = max(len(self.book), min(lagging + 2, len(self.book) + n_rounds))
         kept_from, kept = np.empty(n_pages, dtype=np.int64), np.empty((n_pages, self.book.shape[1]))
         n_kept = kernel.run(
-            follow.algorithm._compiled_rounds(),
+            follow.algorithm.compiled_rounds(),
             follow.linear,
             poly,
             arbiter,

@@ -61,7 +61,7 @@ class BanditPolicy(PolicyByWeight):
         self._bandit = new_bandit(algorithm)
         if seed is not None:
             self._bandit.set_params(random_state=seed)
-        self._bandit._check_parameters()
+        self._bandit.check_parameters()
         low, high = self._bandit.known_loss_range()
         if low > ROUNDING - 1.0 or high < -ROUNDING:
             raise ValueError(
@@ -75,7 +75,7 @@ class BanditPolicy(PolicyByWeight):
         return self._arms[drawn], float(self._bandit.drawn_.chances[0])
 
     def _meet(self) -> None:
-        if self._bandit._has_started():
+        if hasattr(self._bandit, "n_arms_"):
             self._bandit.add_arm()
 
     def _learn(self, arm: Any, drawn: float, gain: float) -> None:

@@ -88,7 +88,7 @@ class ExpertPolicy(PolicyByWeight):
         return arms[at], _Pull(chances[at], frozenset(arms))
 
     def _meet(self) -> None:
-        if self._weighting._has_started():
+        if hasattr(self._weighting, "n_experts_"):
             self._weighting.add_expert()
 
     def _learn(self, arm: Any, drawn: _Pull, gain: float) -> None:

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from ltm_sklearn.experts import FixedShare, LongTermMemory, MixingPastPosteriors, ShareTheta
-from ltm_sklearn.experts import _base as base_module
+from ltm_sklearn.experts import _compiled as compiled_module
 from ltm_sklearn.experts import _long_term_memory as memory_module
-from ltm_sklearn.experts._compiled import kernel
+from ltm_sklearn.experts._compiled import kernel, kernel_of
 
 pytestmark = pytest.mark.fast_cases(3)
 
@@ -29,7 +29,7 @@ COMPILED = {
 
 
 def without_kernel(monkeypatch):
-    monkeypatch.setattr(base_module, "kernel", None)
+    monkeypatch.setattr(compiled_module, "kernel", None)
 
 
 def returning_losses(n_rounds, n_experts, seed=0):
@@ -144,7 +144,7 @@ def test_the_kernel_runs_only_rules_that_are_unchanged():
         def _log_factor(self, rate, losses):
             return rate * losses
 
-    assert Named()._kernel() is kernel
+    assert kernel_of(Named()) is kernel
     assert Backwards(1.0, 0.01).run(np.tile([0.0, 1.0], (20, 1)))[-1, 1] > 0.9
 
 

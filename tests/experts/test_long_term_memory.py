@@ -8,7 +8,7 @@ from support.bounds import POTENTIAL_FLOOR, RATES, anytime_shares, memory_comple
 from support.environments import Environment, best_sequence, random_sequence, regrets, stochastic_regret
 
 from ltm_sklearn.experts import BestOfBothWorlds, LongTermMemory
-from ltm_sklearn.experts import _base as base
+from ltm_sklearn.experts import _compiled as compiled_module
 from ltm_sklearn.experts import _long_term_memory as implementation
 
 pytestmark = pytest.mark.fast_cases(1)
@@ -129,14 +129,14 @@ def test_without_trackers_it_is_tight_algorithm_2(monkeypatch):
     monkeypatch.setattr(implementation, "RATES", BestOfBothWorlds(constants="tight")._rates(4, None))
     monkeypatch.setattr(implementation, "POTENTIAL_FLOOR", 0.0)
     monkeypatch.setattr(LongTermMemory, "_tracker_rates", np.array([]))
-    monkeypatch.setattr(base, "kernel", None)
+    monkeypatch.setattr(compiled_module, "kernel", None)
     losses = np.array([Environment("switching", 4, 600, seed=3).losses(None, t) for t in range(600)])
     expected = BestOfBothWorlds(constants="tight").run(losses)
     np.testing.assert_allclose(LongTermMemory().run(losses), expected, rtol=0, atol=1e-12)
 
 
 def test_potentials_have_a_lower_limit(monkeypatch):
-    monkeypatch.setattr(base, "kernel", None)
+    monkeypatch.setattr(compiled_module, "kernel", None)
     algorithm = LongTermMemory()
     algorithm.weights(3)
     algorithm.state_ = {**algorithm.state_, "potential": 1e-12 * algorithm.state_["potential"]}

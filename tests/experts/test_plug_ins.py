@@ -67,7 +67,7 @@ class OwnFixedShare(ExpertAlgorithm):
         self.switching = switching
         self.prior = prior
 
-    def _check_parameters(self):
+    def check_parameters(self):
         if not 0.0 < self.switching < 1.0:
             raise ValueError(f"switching={self.switching!r} is not inside (0, 1)")
 

@@ -100,9 +100,9 @@ def play(algorithm, environment, *, centred=False, watch=None):
     ``centred`` feeds ``ℓ - w·ℓ``, the signed losses with ``w·c = 0`` of the confidence-rated reduction.
     ``watch(state)`` is called before each round.
     """
-    algorithm._check_parameters()
+    algorithm.check_parameters()
     prior = np.full(environment.n_experts, 1.0 / environment.n_experts)
-    state = algorithm._start(prior, None, algorithm._horizon())
+    state = algorithm._start(prior, None, algorithm.horizon)
     played, fed = np.empty((2, environment.n_rounds, environment.n_experts))
     for t in range(environment.n_rounds):
         if watch is not None:
