@@ -166,9 +166,9 @@ def chase(algorithm, n_rounds, scale, sleeping):
 
 
 @for_each(ANY_SIZE)
-@pytest.mark.parametrize("scale", [1.0, 1e-300, 5e-324])
-def test_losses_that_chase_the_weights_leave_a_distribution(make, scale):
-    chase(make(), 40, scale, sleeping=True)
+def test_losses_that_chase_the_weights_leave_a_distribution(make):
+    for scale in (1.0, 1e-300, 5e-324):
+        chase(make(), 40, scale, sleeping=True)
 
 
 def test_losses_that_chase_the_weights_stay_within_the_bound():
