@@ -6,9 +6,11 @@ import argparse
 
 import numpy as np
 
-from ltm_sklearn.aggregation import Aggregator, Member
+from ltm_sklearn.aggregation import Aggregator, ForecastMember
 from ltm_sklearn.experts import LongTermMemory, MLPoly, PatientMemory, SteadyMemory
-from ltm_sklearn.forecasting._panel import Panel, Table
+from ltm_sklearn.forecasting._forecast_table import ForecastTable
+from ltm_sklearn.forecasting._panel import Panel
+from ltm_sklearn.forecasting._series_state import SeriesState
 from ltm_sklearn.losses import LOSSES, OutputLosses
 
 from .forecast_tables import add_rows, load, prices
@@ -43,14 +45,16 @@ def synthetic(kind: str, seed: int, most: int | None) -> tuple[np.ndarray, np.nd
 
 
 def mean_loss(aggregator: Aggregator, X: np.ndarray, y: np.ndarray, loss: str, block: int) -> float:
-    """Return the mean loss of an aggregator's mixture in blocks."""
-    aggregator_of = lambda prior: aggregator  # noqa: E731 - there is just one cell
+    """Return the mean loss of an aggregator's mixture, in blocks."""
     options = {"shared": False, "block": block, "lag": 0, "pooled": False, "bias": False}
-    panel = Panel(aggregator_of, OutputLosses([LOSSES[loss]]), np.full(X.shape[1], 1.0 / X.shape[1]), 1, **options)
+    prior = np.full(X.shape[1], 1.0 / X.shape[1])
+    panel = Panel(None, True, OutputLosses([LOSSES[loss]]), prior, 1, **options)
+    state = panel.states[0, 0, 0] = SeriesState(aggregator, lags=False)
     zeros = np.zeros(len(y), dtype=np.int64)
-    panel.learn(Table(X[:, :, np.newaxis], y[:, np.newaxis], None, None, zeros, zeros, None), with_weights=False)
-    (cell,) = panel.cells.values()
-    return float(cell.tally[0, -2] / cell.tally[1, -2])
+    panel.learn(
+        ForecastTable(X[:, :, np.newaxis], y[:, np.newaxis], None, None, zeros, zeros, None), with_weights=False
+    )
+    return float(state.loss_sums[0, -2] / state.loss_sums[1, -2])
 
 
 def run(report: Report, options: argparse.Namespace) -> None:
@@ -77,7 +81,7 @@ def run(report: Report, options: argparse.Namespace) -> None:
             ]
             for arbiter in arbiters.values():
                 aggregator = Aggregator(None, True, prior)
-                aggregator.arbiter = Member(arbiter(), linear=True)
+                aggregator.arbiter = ForecastMember(arbiter(), linear=True)
                 aggregator.arbiter.algorithm.weights(3)
                 losses.append(mean_loss(aggregator, X, y, loss, block))
             found.append(losses)

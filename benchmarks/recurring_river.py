@@ -66,8 +66,11 @@ def contestants(n_classes: int) -> dict[str, Callable[[], Any]]:
 
     experts = pool(n_classes)
 
+    def named() -> dict[str, Any]:
+        return {name: make() for name, make in experts.items()}
+
     def fresh() -> list[Any]:
-        return [make() for make in experts.values()]
+        return list(named().values())
 
     def forest_of_ten() -> Any:
         return forest.ARFClassifier(n_models=10, seed=1)
@@ -84,10 +87,10 @@ def contestants(n_classes: int) -> dict[str, Callable[[], Any]]:
         return model_selection.SuccessiveHalvingClassifier(fresh(), metric=metrics.Accuracy(), budget=budget)
 
     return {
-        "ours": lambda: LongTermMemoryClassifier(fresh()),
-        "ours, followed only": lambda: LongTermMemoryClassifier(fresh(), loss="zero_one"),
-        "ours without memory": lambda: LongTermMemoryClassifier(fresh(), memory=None),
-        "ours with the forest": lambda: LongTermMemoryClassifier([*fresh(), forest_of_ten()]),
+        "ours": lambda: LongTermMemoryClassifier(named()),
+        "ours, followed only": lambda: LongTermMemoryClassifier(named(), loss="zero_one"),
+        "ours without memory": lambda: LongTermMemoryClassifier(named(), memory=None),
+        "ours with the forest": lambda: LongTermMemoryClassifier({**named(), "forest": forest_of_ten()}),
         **experts,
         "Voting": lambda: ensemble.VotingClassifier(fresh()),
         "Stacking, features too": lambda: stacked(True),

@@ -114,6 +114,10 @@ def border(report: Report, n_rows: int, repeats: int) -> None:
     report.table("river_border", ["", "`learn_one`", "`predict_proba_one`"], table, notes, ("river",))
 
 
+def _named(experts: list[Any]) -> list[tuple[str, Any]]:
+    return [(f"expert{at}", expert) for at, expert in enumerate(experts)]
+
+
 def rounds(report: Report, n_rounds: int, repeats: int) -> None:
     """Write the cost of a round beyond the experts."""
     rng = np.random.default_rng(SEED)
@@ -125,8 +129,8 @@ def rounds(report: Report, n_rounds: int, repeats: int) -> None:
             "EWARegressor",
             {
                 "EWARegressor": ensemble.EWARegressor,
-                "ours": lambda experts: LongTermMemoryRegressor(experts, memory=None),
-                "ours, with memory": LongTermMemoryRegressor,
+                "ours": lambda experts: LongTermMemoryRegressor(_named(experts), memory=None),
+                "ours, with memory": lambda experts: LongTermMemoryRegressor(_named(experts)),
             },
             rng.random(n_rounds).tolist(),
         ),
@@ -137,8 +141,8 @@ def rounds(report: Report, n_rounds: int, repeats: int) -> None:
             "VotingClassifier",
             {
                 "VotingClassifier": ensemble.VotingClassifier,
-                "ours": lambda experts: LongTermMemoryClassifier(experts, memory=None),
-                "ours, with memory": LongTermMemoryClassifier,
+                "ours": lambda experts: LongTermMemoryClassifier(_named(experts), memory=None),
+                "ours, with memory": lambda experts: LongTermMemoryClassifier(_named(experts)),
             },
             (rng.random(n_rounds) < 0.5).tolist(),
         ),

@@ -45,9 +45,13 @@ def pool():
     return [naive_bayes.GaussianNB(), preprocessing.StandardScaler() | linear_model.LogisticRegression()]
 
 
+def named_pool():
+    return dict(zip(["bayes", "logistic"], pool(), strict=True))
+
+
 models = {
-    "with memory": LongTermMemoryClassifier(pool()),
-    "without memory": LongTermMemoryClassifier(pool(), memory=None),
+    "with memory": LongTermMemoryClassifier(named_pool()),
+    "without memory": LongTermMemoryClassifier(named_pool(), memory=None),
     "River's stacking": ensemble.StackingClassifier(pool(), linear_model.LogisticRegression()),
     "River's random forest": forest.ARFClassifier(n_models=5, seed=0),
 }

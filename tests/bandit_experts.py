@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
-from stream_experts import ReadsChance, ReadsNumber
+from support.stream_experts import ReadsChance, ReadsNumber
 
 from ltm_sklearn import LongTermMemoryClassifier, LongTermMemoryRegressor
 from ltm_sklearn.bandits import BanditAlgorithm

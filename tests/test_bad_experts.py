@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from river import base
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from support.named_models import named
 
 from ltm_sklearn import LongTermMemoryClassifier, LongTermMemoryRegressor
 from ltm_sklearn import river as in_river
@@ -205,7 +206,7 @@ IN_RIVER = {
 
 
 def river_course(make, patient, ill, **parameters):
-    model = make([patient(ill), patient()], memory=None, seed=0, **parameters)
+    model = make(named([patient(ill), patient()]), memory=None, seed=0, **parameters)
     said, weights = [], []
     for at in range(N_ROUNDS):
         x = dict(zip("abc", batch(at, 1)[0].tolist(), strict=True))
@@ -299,16 +300,16 @@ def test_exit_while_learning_passes_and_leaves_a_whole_round_or_none(on_error):
 
 
 def test_river_model_that_exits_leaves_a_whole_round():
-    model = in_river.LongTermMemoryRegressor([RiverQuits("NaN"), RiverNumber()], memory=None)
+    model = in_river.LongTermMemoryRegressor(named([RiverQuits("NaN"), RiverNumber()]), memory=None)
     for at in range(30):
         model.learn_one({"a": float(at), "b": 0.0, "c": 1.0}, float(at))
-    assert model._row() is not None  # the compiled one
+    assert model._compiled_row() is not None  # the compiled one
     with pytest.raises(KeyboardInterrupt):
         model.predict_one({"a": 1.0, "b": -1.0, "c": 1.0})
     with pytest.raises(SystemExit):
         model.learn_one({"a": 30.0, "b": -2.0, "c": 1.0}, 30.0)
     assert model.n_rounds_ == 31
-    other = in_river.LongTermMemoryRegressor([RiverNumber("NaN"), RiverNumber()], memory=None)
+    other = in_river.LongTermMemoryRegressor(named([RiverNumber("NaN"), RiverNumber()]), memory=None)
     for at in range(31):
         other.learn_one({"a": float(at), "b": 0.0, "c": 1.0}, float(at))
     np.testing.assert_allclose(model.weights_, other.weights_, rtol=1e-12)

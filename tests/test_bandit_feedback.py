@@ -26,7 +26,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import GaussianNB
-from stream_experts import (
+from support.stream_experts import (
     RAISES_IN_LEARN,
     RAISES_IN_PREDICT,
     SAYS_NAN,
@@ -38,7 +38,6 @@ from stream_experts import (
 from ltm_sklearn import LongTermMemoryClassifier, LongTermMemoryRegressor, Snapshots
 from ltm_sklearn.aggregation._bandit import BanditWeighting
 from ltm_sklearn.bandits import Exp3, Exp3S
-from ltm_sklearn.engine._models import Expert
 from ltm_sklearn.ensemble import ExpertWarning
 from ltm_sklearn.experts import FixedShare
 
@@ -212,12 +211,11 @@ def test_chances_are_those_of_all_possible_draws(n_queries, able):
             exact[[first, *rest]] += shares[first] / shares[candidates].sum() / len(others)
     drawing = BanditWeighting(RoundObservation(shares), n_queries)
     drawing.begin(4)
-    experts = [Expert(str(at), str(at), "frozen", None, 0, trained=able[at]) for at in range(4)]
     estimates = np.zeros(4)
     n_draws = 1000
     for seed in range(n_draws):
-        drawn = drawing.draws(experts, 1, [np.random.default_rng(seed)])
-        chances = drawn.chances[:, 0]
+        drawn = drawing.select_experts(np.array(able), 1, [np.random.default_rng(seed)])
+        chances = drawn.probabilities[:, 0]
         assert (chances > 0.0).sum() == n_queries
         np.testing.assert_allclose(chances[chances > 0.0], exact[chances > 0.0])
         estimates[chances > 0.0] += 1.0 / chances[chances > 0.0]
@@ -402,10 +400,10 @@ class SpyLearner(GaussianNB):
         ({"n_queries": 2}, "n_queries=2 needs feedback='bandit'"),
         ({"feedback": "bandit", "algorithm": FixedShare()}, r"algorithm=FixedShare\(\) .* feedback='bandit' needs"),
         ({"algorithm": Exp3S()}, r"algorithm=Exp3S\(\) .* feedback='full' needs"),
-        ({"feedback": "bandit", "algorithm": "exp3"}, "algorithm='exp3' is no bandit algorithm"),
+        ({"feedback": "bandit", "algorithm": "hedge"}, "algorithm='hedge' .* The names are discounted_ucb, exp3,"),
         ({"feedback": "bandit", "memory": Snapshots()}, r"use Snapshots\(merge=None\)"),
         ({"feedback": "bandit", "algorithm": Exp3S(exploration=2.0)}, "exploration=2.0"),
-        ({"feedback": "bandit", "algorithm": Exp3(loss_range=(-1, 0))}, "losses from -1 to 0, but those of experts"),
+        ({"feedback": "bandit", "algorithm": Exp3(loss_range=(-1, 0))}, "from -1 to 0; the losses of experts"),
     ],
 )
 def test_wrong_parameters_are_named(parameters, message):

@@ -13,7 +13,7 @@ from bandit_experts import (
     regressor,
     told_by,
 )
-from stream_experts import (
+from support.stream_experts import (
     ReadsNumber,
     frozen_readers,
 )

@@ -11,7 +11,8 @@ pytest.importorskip("river")
 
 from bandit_experts import Keen, RoundObservation, told_by
 from river import compose, linear_model, naive_bayes, preprocessing, stream
-from river_experts import ReadsChance, ReadsLabel, ReadsNumber, rivers_checks
+from support.named_models import named
+from support.river_models import ReadsChance, ReadsLabel, ReadsNumber, rivers_checks
 
 from ltm_sklearn import Snapshots
 from ltm_sklearn.ensemble import ExpertWarning
@@ -47,12 +48,12 @@ class Moody(ReadsNumber):
 
 def classifier(features=FEATURES, **parameters):
     parameters = {"seed": 0, **parameters}
-    return LongTermMemoryClassifier([SpyChance(each) for each in features], feedback="bandit", **parameters)
+    return LongTermMemoryClassifier(named([SpyChance(each) for each in features]), feedback="bandit", **parameters)
 
 
 def regressor(features=FEATURES, **parameters):
     parameters = {"seed": 0, **parameters}
-    return LongTermMemoryRegressor([SpyNumber(each) for each in features], feedback="bandit", **parameters)
+    return LongTermMemoryRegressor(named([SpyNumber(each) for each in features]), feedback="bandit", **parameters)
 
 
 def random_rows(n_rows, features=FEATURES, seed=0):
@@ -70,14 +71,14 @@ def asked(function, *arguments, **named):
 
 @pytest.mark.parametrize("n_queries", [1, 2, 4])
 @pytest.mark.parametrize("make", [classifier, regressor])
-def test_nobody_is_asked_twice_about_a_row_that_was_predicted(make, n_queries):
+def test_predicted_rows_are_not_queried_again(make, n_queries):
     model = make(algorithm=RoundObservation([1, 2, 3, 4]), n_queries=n_queries)
     for x, y in random_rows(20):
         in_predict = asked(model.predict_one, x)
         assert sorted(in_predict.values()) == [1] * n_queries
         assert not asked(model.learn_one, dict(x), float(y) if make is regressor else y)
         assert {*told_by(model)[-1][0]} == {FEATURES.index(each) for each in in_predict}
-        assert model._row() is None  # the compiled round asks all
+        assert model._compiled_row() is None  # the compiled round asks all
 
 
 def test_rows_that_were_not_predicted_are_asked_about_when_they_are_learned():
@@ -127,7 +128,7 @@ def test_what_was_said_is_scored_though_the_answer_would_be_another_now():
             type(self).n_asked += 1
             return float(self.n_asked)
 
-    model = LongTermMemoryRegressor([Fickle("a")], feedback="bandit", loss="absolute_error", record=10)
+    model = LongTermMemoryRegressor(named([Fickle("a")]), feedback="bandit", loss="absolute_error", record=10)
     model.learn_one({"a": 0.0}, 0.0)
     model.learn_one({"a": 0.0}, 10.0)
     said = model.predict_one({"a": 0.0})
@@ -168,7 +169,7 @@ def test_frames_are_rounds_and_ask_once():
 
 def test_labels_that_come_later_and_models_that_know_nothing_yet():
     readers = [ReadsLabel("a"), naive_bayes.GaussianNB(), ReadsLabel("b")]
-    model = LongTermMemoryClassifier(readers, feedback="bandit", algorithm=Keen(), seed=3)
+    model = LongTermMemoryClassifier(named(readers), feedback="bandit", algorithm=Keen(), seed=3)
     rng = np.random.default_rng(0)
     right = []
     for at in range(300):
@@ -202,7 +203,7 @@ def test_in_a_pipeline_the_row_that_is_learned_is_the_one_that_was_predicted_if_
 def test_a_drawn_model_that_fails_is_charged_the_worst_loss():
     models = [Moody("a"), ReadsNumber("b")]
     model = LongTermMemoryRegressor(
-        models, feedback="bandit", loss="absolute_error", algorithm=RoundObservation([1e9, 1]), seed=0
+        named(models), feedback="bandit", loss="absolute_error", algorithm=RoundObservation([1e9, 1]), seed=0
     )
     for target in (0.0, 8.0):
         model.learn_one({"a": 4.0, "b": 0.0}, target)
@@ -215,7 +216,7 @@ def test_a_drawn_model_that_fails_is_charged_the_worst_loss():
 
 def test_a_failure_that_was_seen_in_a_prediction_is_noted_when_the_row_is_learned():
     models = [Moody("a"), Moody("a")]
-    model = LongTermMemoryRegressor(models, feedback="bandit", algorithm=RoundObservation([1e9, 1]), seed=0)
+    model = LongTermMemoryRegressor(named(models), feedback="bandit", algorithm=RoundObservation([1e9, 1]), seed=0)
     for target in (0.0, 8.0):
         model.learn_one({"a": 4.0}, target)
     counts = []
@@ -257,7 +258,11 @@ def test_with_defaults_good_models_are_found_again(make):
 def test_snapshots_that_are_not_merged_are_arms():
     memory = Snapshots(every=20, on_drift=False, merge=None, max_size=2)
     model = LongTermMemoryClassifier(
-        [naive_bayes.GaussianNB(), naive_bayes.GaussianNB()], feedback="bandit", algorithm=Keen(), memory=memory, seed=0
+        named([naive_bayes.GaussianNB(), naive_bayes.GaussianNB()]),
+        feedback="bandit",
+        algorithm=Keen(),
+        memory=memory,
+        seed=0,
     )
     for x, y in random_rows(150):
         model.predict_one(x)
@@ -295,7 +300,7 @@ def test_saved_in_mid_stream_it_goes_on_the_same():
 def test_wrong_parameters_are_named(parameters, message):
     for ensemble, spy in ((LongTermMemoryClassifier, SpyChance), (LongTermMemoryRegressor, SpyNumber)):
         with pytest.raises(ValueError, match=message):
-            ensemble([spy("a"), spy("b")], **parameters)
+            ensemble({"a": spy("a"), "b": spy("b")}, **parameters)
 
 
 def _scaled(model):
@@ -307,10 +312,10 @@ def _scaled(model):
     rivers_checks(
         [
             LongTermMemoryClassifier(
-                [_scaled(linear_model.LogisticRegression()), naive_bayes.GaussianNB()], feedback="bandit", seed=1
+                named([_scaled(linear_model.LogisticRegression()), naive_bayes.GaussianNB()]), feedback="bandit", seed=1
             ),
             LongTermMemoryRegressor(
-                [_scaled(linear_model.LinearRegression()), _scaled(linear_model.PARegressor())],
+                named([_scaled(linear_model.LinearRegression()), _scaled(linear_model.PARegressor())]),
                 feedback="bandit",
                 n_queries=2,
                 algorithm=Keen(),

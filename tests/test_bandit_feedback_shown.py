@@ -7,7 +7,7 @@ import pytest
 from bandit_experts import CALLS, CLASSES, Keen, RoundObservation, asked, classifier, random_rows, regressor, told_by
 from sklearn.base import clone
 from sklearn.naive_bayes import GaussianNB
-from stream_experts import (
+from support.stream_experts import (
     assert_same_outcome,
 )
 

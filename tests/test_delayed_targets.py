@@ -7,7 +7,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 from sklearn.naive_bayes import GaussianNB
-from stream_experts import ReadsChance, ReadsNumber, assert_same_outcome, frozen_readers
+from support.stream_experts import ReadsChance, ReadsNumber, assert_same_outcome, frozen_readers
 
 from ltm_sklearn import LongTermMemoryClassifier, LongTermMemoryRegressor, Snapshots
 from ltm_sklearn.experts import LongTermMemory
@@ -181,7 +181,7 @@ def test_weights_of_rows_count():
         (lambda model, X, y: model.learn([100], [0], sample_weight=[0.0]), "non-zero"),
     ],
 )
-def test_bad_input_is_named_and_leaves_everything_as_it_was(spoil, message):
+def test_invalid_input_is_named_and_changes_nothing(spoil, message):
     model, untouched = begun(learning_classifier), begun(learning_classifier)
     X, y = next(batches(1))
     for each in (model, untouched):

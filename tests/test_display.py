@@ -33,6 +33,7 @@ matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
 
 from matplotlib import colors, dates, pyplot  # noqa: E402
+from support.named_models import named  # noqa: E402
 
 pytestmark = pytest.mark.fast_cases(3)
 
@@ -428,7 +429,7 @@ def test_estimators_for_river_can_be_drawn():
     from ltm_sklearn import river
 
     models = [preprocessing.StandardScaler() | linear_model.LinearRegression(), linear_model.PARegressor()]
-    model = preprocessing.StandardScaler() | river.LongTermMemoryRegressor(models, record=20)
+    model = preprocessing.StandardScaler() | river.LongTermMemoryRegressor(named(models), record=20)
     X, y = rows()
     for x, target in zip(X.tolist(), y.tolist(), strict=True):
         model.learn_one({"a": x[0], "b": x[1]}, target)

@@ -9,7 +9,8 @@ import pytest
 pytest.importorskip("river")
 
 from river import linear_model, naive_bayes, preprocessing
-from river_experts import ReadsChances, ReadsNumber
+from support.named_models import named
+from support.river_models import ReadsChances, ReadsNumber
 
 from ltm_sklearn import Snapshots
 from ltm_sklearn.engine import _compiled_round as _one_row
@@ -55,7 +56,7 @@ def run(model, rows, compiled, monkeypatch):
         return done
 
     with monkeypatch.context() as patch:
-        patch.setattr("ltm_sklearn.river._estimators.learn_row", counting)
+        patch.setattr("ltm_sklearn.river._base.learn_row", counting)
         if not compiled:
             patch.setattr(_one_row, "kernel", None)
         for x, y in rows:
@@ -90,7 +91,7 @@ def test_classes(labels, loss, algorithm, monkeypatch):
     rows = list(chances(300, list(labels)))
 
     def make():
-        return LongTermMemoryClassifier(experts, algorithm=algorithm, loss=loss, memory=None)
+        return LongTermMemoryClassifier(named(experts), algorithm=algorithm, loss=loss, memory=None)
 
     assert_same(make, rows, monkeypatch, 0.9)
 
@@ -101,7 +102,7 @@ def test_numbers(loss, algorithm, monkeypatch):
     experts = [ReadsNumber(name) for name in "abc"]
 
     def make():
-        return LongTermMemoryRegressor(experts, algorithm=algorithm, loss=loss, memory=None)
+        return LongTermMemoryRegressor(named(experts), algorithm=algorithm, loss=loss, memory=None)
 
     assert_same(make, list(numbers(400)), monkeypatch, 0.9)
 
@@ -111,16 +112,18 @@ def test_numbers_of_any_size(scale, monkeypatch):
     experts = [ReadsNumber(name) for name in "abc"]
     rows = [({name: scale * value for name, value in x.items()}, scale * y) for x, y in numbers(150)]
     with np.errstate(over="ignore"):
-        assert_same(lambda: LongTermMemoryRegressor(experts, memory=None), rows, monkeypatch, 0.9)
+        assert_same(lambda: LongTermMemoryRegressor(named(experts), memory=None), rows, monkeypatch, 0.9)
 
 
 def test_with_a_memory(monkeypatch):
     rows = list(stagger(order="random", length=100, n_segments=4, noise=0.1, seed=0))
     memory = Snapshots(every=60)
-    assert_same(lambda: LongTermMemoryClassifier([naive_bayes.GaussianNB()], memory=memory), rows, monkeypatch, 0.8)
+    assert_same(
+        lambda: LongTermMemoryClassifier(named([naive_bayes.GaussianNB()]), memory=memory), rows, monkeypatch, 0.8
+    )
     linear = preprocessing.StandardScaler() | linear_model.LinearRegression(intercept_lr=0.1)
     rows = list(linear_regressions(2, length=150, n_segments=3, seed=0))
-    assert_same(lambda: LongTermMemoryRegressor([linear], memory=memory), rows, monkeypatch, 0.8)
+    assert_same(lambda: LongTermMemoryRegressor(named([linear]), memory=memory), rows, monkeypatch, 0.8)
 
 
 class Moody(ReadsNumber):
@@ -143,11 +146,11 @@ def test_experts_that_fail_now_and_then(monkeypatch):
     )
     rows = [({**x, "mood": str(mood)}, y) for (x, y), mood in zip(numbers(300), moods, strict=True)]
     experts = [Moody(), ReadsNumber("b"), ReadsNumber("c")]
-    assert_same(lambda: LongTermMemoryRegressor(experts, memory=None), rows, monkeypatch, 0.3)
+    assert_same(lambda: LongTermMemoryRegressor(named(experts), memory=None), rows, monkeypatch, 0.3)
 
 
 def test_failure_to_learn_is_reported():
-    model = LongTermMemoryRegressor([Moody(), ReadsNumber("b")], memory=None)
+    model = LongTermMemoryRegressor(named([Moody(), ReadsNumber("b")]), memory=None)
     for x, y in numbers(10):
         model.learn_one({**x, "mood": "fine"}, y)
     assert model._engine.row is not None
@@ -156,7 +159,7 @@ def test_failure_to_learn_is_reported():
 
 
 def test_dictionary_that_is_used_again_for_another_row():
-    model, other = (LongTermMemoryRegressor([ReadsNumber("a"), ReadsNumber("b")], memory=None) for _ in range(2))
+    model, other = (LongTermMemoryRegressor(named([ReadsNumber("a"), ReadsNumber("b")]), memory=None) for _ in range(2))
     reused = {}
     for x, y in numbers(50):
         reused.update(x)
@@ -168,7 +171,7 @@ def test_dictionary_that_is_used_again_for_another_row():
 
 
 def test_target_that_is_no_number_leaves_the_state_as_it_was():
-    model = LongTermMemoryRegressor([ReadsNumber("a"), ReadsNumber("b")], memory=None)
+    model = LongTermMemoryRegressor(named([ReadsNumber("a"), ReadsNumber("b")]), memory=None)
     for x, y in numbers(20):
         model.learn_one(x, y)
     before = pickle.dumps(model)
@@ -180,7 +183,7 @@ def test_target_that_is_no_number_leaves_the_state_as_it_was():
 
 def test_horizon_is_watched():
     model = LongTermMemoryClassifier(
-        [ReadsChances("a"), ReadsChances("b")], algorithm=LongTermMemory(horizon=20), memory=None
+        named([ReadsChances("a"), ReadsChances("b")]), algorithm=LongTermMemory(horizon=20), memory=None
     )
     rows = list(chances(21, [False, True]))
     for x, y in rows[:20]:
@@ -208,7 +211,7 @@ class Strict(naive_bayes.GaussianNB):
 @pytest.mark.parametrize("on_error", ["warn", "raise"])
 @pytest.mark.filterwarnings("ignore::ltm_sklearn.ensemble.ExpertWarning")
 def test_label_of_a_refused_row_is_not_kept(on_error):
-    model = LongTermMemoryClassifier([Strict(), Strict()], memory=None, on_error=on_error)
+    model = LongTermMemoryClassifier(named([Strict(), Strict()]), memory=None, on_error=on_error)
     for at in range(60):
         model.learn_one({"a": float(at % 2)}, at % 2)
     model.predict_one({"a": 0.0})  # there is a compiled row now
@@ -223,7 +226,7 @@ def test_label_of_a_refused_row_is_not_kept(on_error):
 
 
 def test_label_that_cannot_be_one_changes_nothing():
-    model = LongTermMemoryClassifier([naive_bayes.GaussianNB()], memory=None)
+    model = LongTermMemoryClassifier(named([naive_bayes.GaussianNB()]), memory=None)
     for at in range(30):
         model.learn_one({"a": float(at % 2)}, at % 2)
     before = pickle.dumps(model)
@@ -237,7 +240,7 @@ def test_label_that_cannot_be_one_changes_nothing():
 
 @pytest.mark.parametrize("kind", [float, np.float64, np.float32, np.int64, int])
 def test_targets_of_numpy_are_compiled_too(kind):
-    model = LongTermMemoryRegressor([ReadsNumber("a"), ReadsNumber("b")], memory=None)
+    model = LongTermMemoryRegressor(named([ReadsNumber("a"), ReadsNumber("b")]), memory=None)
     for x, y in numbers(30):
         model.learn_one(x, kind(y))
     assert model._engine.row is not None
@@ -248,7 +251,7 @@ def test_value_that_changes_in_its_place_is_asked_about_again():
         def predict_one(self, x):
             return float(x["list"][0])
 
-    model = LongTermMemoryRegressor([Lists()], memory=None)
+    model = LongTermMemoryRegressor(named([Lists()]), memory=None)
     for at in range(10):
         model.learn_one({"list": [at]}, float(at))
     values = [3.0]

@@ -16,6 +16,7 @@ from river import linear_model
 from sklearn.base import clone
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 from sklearn.model_selection import GridSearchCV
+from support.named_models import named
 
 from ltm_sklearn import ExpertMixture, LongTermMemoryClassifier, LongTermMemoryRegressor, Snapshots, river
 from ltm_sklearn.recording import _log_file
@@ -64,7 +65,9 @@ def classifier_run(path):
 
 
 def river_run(path):
-    model = river.LongTermMemoryRegressor([linear_model.LinearRegression(), linear_model.PARegressor()], record=path)
+    model = river.LongTermMemoryRegressor(
+        named([linear_model.LinearRegression(), linear_model.PARegressor()]), record=path
+    )
     for x, y in zip(*rows(100), strict=True):
         model.learn_one(dict(enumerate(x)), y)
     return flushed(model)
@@ -182,7 +185,7 @@ def test_a_place_that_cannot_be_written_is_an_error_before_anything_is_learned(t
             with pytest.raises(ValueError, match=f"record=.*{words}"):
                 model.partial_fit(*rows())
             assert not model.__sklearn_is_fitted__()
-        model = river.LongTermMemoryRegressor([linear_model.LinearRegression()], record=path)
+        model = river.LongTermMemoryRegressor(named([linear_model.LinearRegression()]), record=path)
         with pytest.raises(ValueError, match=f"record=.*{words}"):
             model.learn_one({"a": 1.0}, 1.0)
         assert not hasattr(model, "_engine")

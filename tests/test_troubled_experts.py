@@ -19,7 +19,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from stream_experts import RAISES_IN_LEARN, RAISES_IN_PREDICT, SAYS_NAN, MoodyNumber
+from support.stream_experts import RAISES_IN_LEARN, RAISES_IN_PREDICT, SAYS_NAN, MoodyNumber
 
 from ltm_sklearn import LongTermMemoryClassifier, LongTermMemoryRegressor, Snapshots
 from ltm_sklearn.engine._model_calls import able_to_travel, attempt

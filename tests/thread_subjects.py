@@ -148,7 +148,7 @@ def of_sklearn(make, counts, **parameters):
 
 def of_river(make, counts, **parameters):
     memory = Snapshots(every=20, on_drift=False, max_size=3, merge=None)
-    return make([counts(), counts(1.0), counts(5.0)], memory=memory, seed=0, **parameters)
+    return make({"a": counts(), "b": counts(1.0), "c": counts(5.0)}, memory=memory, seed=0, **parameters)
 
 
 def table(at):

@@ -3,16 +3,15 @@
 # for the other packages
 from ._aggregator import Aggregator as Aggregator
 from ._aggregator import AggregatorWeights as AggregatorWeights
-from ._aggregator import Member as Member
-from ._aggregator import Rows as Rows
+from ._aggregator import ForecastMember as ForecastMember
+from ._aggregator import ForecastRows as ForecastRows
 from ._bandit import BanditWeighting as BanditWeighting
 from ._bandit import SelectedRoundLosses as SelectedRoundLosses
-from ._bandit import new_bandit as new_bandit
+from ._round_losses import RoundLosses as RoundLosses
+from ._round_losses import restrict_rows as restrict_rows
+from ._round_losses import weighted_mean as weighted_mean
 from ._round_weighting import FollowOrBlend as FollowOrBlend
-from ._round_weighting import RoundLosses as RoundLosses
+from ._round_weighting import RoundWeighting as RoundWeighting
 from ._round_weighting import SelectedExperts as SelectedExperts
-from ._round_weighting import Weighting as Weighting
-from ._round_weighting import averaged as averaged
-from ._round_weighting import restrict_rows as restrict_rows
-from ._round_weighting import weighting_of as weighting_of
+from ._round_weighting import new_weighting as new_weighting
 from ._stack import Stack as Stack

@@ -1,4 +1,4 @@
-"""Only the experts that are drawn in a round are asked, and what the others would have lost is never known."""
+"""Weighting by a bandit algorithm: only selected experts are queried, and the losses of the others stay unknown."""
 
 from __future__ import annotations
 
@@ -9,141 +9,138 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from .._typing import Floats, State
-from ..bandits import BanditAlgorithm, LongTermMemoryBandit, add_other_arms, draw_from
-from ._round_weighting import RoundLosses, SelectedExperts
+from ..bandits import BanditAlgorithm, add_other_arms, draw_from
+from ._round_losses import RoundLosses
+from ._round_weighting import SelectedExperts
 
-#: How far the usual loss moves at least towards that of a round.
-USUAL_FADING = 0.01
-
-
-def new_bandit(algorithm: BanditAlgorithm | None) -> BanditAlgorithm:
-    """A bandit algorithm before its first round; None: the default."""
-    return LongTermMemoryBandit() if algorithm is None else clone(algorithm)
+#: Smallest step of the running mean of the losses towards those of a round.
+SMALLEST_STEP = 0.01
 
 
 @dataclass(frozen=True)
 class SelectedRoundLosses(RoundLosses):
-    """What rows cost the experts that were asked about them."""
+    """Losses of the experts that were queried in the rows of one round."""
 
-    chances: Floats  #: (n_experts, n_rows): the probability that each was asked; 0 where it was not
+    probabilities: Floats  #: (n_experts, n_rows): probability of each query; 0 where an expert was not queried
 
     @cached_property
     def row_losses(self) -> Floats:
-        """(n_experts, n_rows), in the loss's own units; 0 where an expert gave no answer."""
+        """Loss of each expert in each row, (n_experts, n_rows), in the loss's own units; 0 without a prediction."""
         losses = np.zeros(self.awake.shape)
-        for seat in np.flatnonzero(self.awake.any(axis=1)).tolist():
-            rows = self.awake[seat]
-            said = self.predictions[seat, rows][np.newaxis]
-            losses[seat, rows] = self.score.losses(self.targets[rows], said, None)[0]
+        for at in np.flatnonzero(self.awake.any(axis=1)).tolist():
+            rows = self.awake[at]
+            predictions = self.predictions[at, rows][np.newaxis]
+            losses[at, rows] = self.score.losses(self.targets[rows], predictions, None)[0]
         return losses
 
-    def charged(self, arms: NDArray[np.intp], rows: slice) -> Floats:
-        """What some rows cost experts that were asked about them, (n_arms,), in [0, 1]; the score learns the range.
+    def arm_losses(self, arms: NDArray[np.intp], rows: slice) -> Floats:
+        """Losses of queried experts in some rows, (n_arms,), in [0, 1]; the score learns the range of the losses.
 
-        One that gave no answer is charged the worst loss, 1. What was issued in its place would be too little: where
-        the fallback is better than the experts, the best of them would be one that never answers.
+        An expert without a prediction gets the worst loss, 1. The loss of the fallback would be too small: where the
+        fallback is better than the experts, the best expert would be one that never answers.
         """
-        heard = self.awake[arms, rows] * self.row_weights[rows]
-        totals = heard.sum(axis=1)
-        charged, answered = np.ones(len(arms)), totals > 0.0
+        weights = self.awake[arms, rows] * self.row_weights[rows]
+        totals = weights.sum(axis=1)
+        losses, answered = np.ones(len(arms)), totals > 0.0
         if answered.any():
-            sums = np.einsum("en,en->e", self.row_losses[arms, rows], heard)
+            sums = np.einsum("en,en->e", self.row_losses[arms, rows], weights)
             means = sums[answered] / totals[answered]
             part = totals[answered] / self.row_weights[rows].sum()
-            charged[answered] = part * self.score.rescale_queried(means) + (1.0 - part)
-        return charged
+            losses[answered] = part * self.score.rescale_queried(means) + (1.0 - part)
+        return losses
 
 
 class BanditWeighting:
-    """A bandit algorithm, which is told the losses of the experts that were drawn.
+    """Weights by a bandit algorithm, which learns from the losses of the experts that were queried.
 
     Parameters
     ----------
     algorithm : BanditAlgorithm
-        Fresh. Its own random numbers are not used: a draw belongs to its round, however often it is asked for.
+        Before its first round. Its own random numbers are not used: the selection belongs to its round, so that it is
+        the same each time that it is computed.
     n_queries : int
-        How many experts are asked in a round.
+        Number of experts that are queried in a round.
     """
 
     def __init__(self, algorithm: BanditAlgorithm, n_queries: int) -> None:
         self.algorithm, self.n_queries = algorithm, n_queries
-        self._played: tuple[State, Floats] | None = None  #: the distribution that was worked out last, and its state
-        self._usual, self._weight = 0.5, 0.0  #: the mean of the losses of late, and the weight of rows that it is of
+        self._cached: tuple[State, Floats] | None = None  #: the last state whose distribution was computed, and this
+        self._usual_loss = 0.5  #: running mean of the losses
+        self._total_weight = 0.0  #: of the rounds in this mean
 
     def begin(self, n_experts: int) -> None:
         self.algorithm._begin(n_experts)
 
-    def copied(self) -> BanditWeighting:
-        """One that learns apart from this one: algorithms replace their state and do not change it."""
+    def copy(self) -> BanditWeighting:
         other = copy.copy(self)
-        other.algorithm = copy.copy(self.algorithm)
+        other.algorithm = copy.copy(self.algorithm)  # bandit algorithms replace their state and do not change it
         return other
 
-    def draws(self, able: NDArray[np.bool_], n_rows: int, randoms: Iterable[np.random.Generator]) -> SelectedExperts:
-        """Whom to ask of those who have answers; with one generator for all rows, or one for each."""
-        chances, first = np.zeros((len(able), n_rows)), np.zeros(n_rows, dtype=np.intp)
+    def select_experts(
+        self, able: NDArray[np.bool_], n_rows: int, randoms: Iterable[np.random.Generator]
+    ) -> SelectedExperts:
+        probabilities, first = np.zeros((len(able), n_rows)), np.zeros(n_rows, dtype=np.intp)
         n_queries = min(self.n_queries, int(able.sum()))
         if n_queries:
             awake = None if able.all() else able
-            played = self._distribution() if awake is None else self.algorithm.draw_distribution(awake)
+            weights = self._distribution() if awake is None else self.algorithm.draw_distribution(awake)
             draws = [
-                add_other_arms(draw_from(played, random.random()), played, awake, n_queries, random)
+                add_other_arms(draw_from(weights, random.random()), weights, awake, n_queries, random)
                 for random in randoms
             ]
             for at, drawn in enumerate(draws):
                 rows = slice(None) if len(draws) == 1 else slice(at, at + 1)
-                chances[drawn.arms, rows] = drawn.chances[:, np.newaxis]
+                probabilities[drawn.arms, rows] = drawn.chances[:, np.newaxis]
                 first[rows] = drawn.arms[0]
-        return SelectedExperts(first, chances)
+        return SelectedExperts(first, probabilities)
 
     def _distribution(self) -> Floats:
-        """With which the first is drawn if all can answer; worked out once for each state."""
+        """Distribution of the first expert if all can predict; computed once for each state."""
         state = self.algorithm.state_
-        if self._played is None or self._played[0] is not state:
-            self._played = state, self.algorithm.draw_distribution(None)
-        return self._played[1]
+        if self._cached is None or self._cached[0] is not state:
+            self._cached = state, self.algorithm.draw_distribution(None)
+        return self._cached[1]
 
-    def parts(self) -> Floats:
+    def member_weights(self) -> Floats:
         return self._distribution()[np.newaxis].copy()
 
-    def chosen(self, parts: Floats) -> Floats:
-        return parts[0]
+    def weights_in_use(self, member_weights: Floats) -> Floats:
+        return member_weights[0]
 
-    def learn(self, verdict: RoundLosses, parts: Floats, mixture: Floats) -> None:
-        assert isinstance(verdict, SelectedRoundLosses)
-        self._charge(verdict, slice(None), 1.0)
+    def update(self, round_losses: RoundLosses, member_weights: Floats, mixture: Floats) -> None:
+        self._update_arms(round_losses, slice(None), 1.0)
 
-    def learn_rows(self, verdict: RoundLosses) -> Floats:
-        assert isinstance(verdict, SelectedRoundLosses)
-        played = np.empty(verdict.awake.T.shape)
-        for at, weight in enumerate(verdict.row_weights.tolist()):
-            played[at] = self._distribution()
+    def update_rows(self, round_losses: RoundLosses) -> Floats:
+        used = np.empty(round_losses.awake.T.shape)
+        for at, weight in enumerate(round_losses.row_weights.tolist()):
+            used[at] = self._distribution()
             if weight > 0.0:
-                self._charge(verdict, slice(at, at + 1), weight)
-        return played
+                self._update_arms(round_losses, slice(at, at + 1), weight)
+        return used
 
-    def _charge(self, verdict: SelectedRoundLosses, rows: slice, weight: float) -> None:
-        """A round of so much weight with these rows, which have one draw in common.
+    def _update_arms(self, round_losses: RoundLosses, rows: slice, weight: float) -> None:
+        """Learn a round of this weight with these rows, which share one selection.
 
-        With little weight it says little: what is told is drawn towards the usual loss. (Towards 0 it would be praise.)
+        The loss of a round of small weight is drawn towards the usual loss. (Drawn towards 0 it would be a reward.)
         """
-        chances = verdict.chances[:, rows].max(axis=1)
-        (arms,) = np.nonzero(chances)
-        if len(arms):  # those that were drawn for a target that comes late may have gone
-            losses = verdict.charged(arms, rows)
-            charged = weight * losses + (1.0 - weight) * self._usual
-            self._weight += weight
-            self._usual += weight * max(1.0 / self._weight, USUAL_FADING) * (float(losses.mean()) - self._usual)
-            self.algorithm.update(arms, charged, probability=chances[arms])
+        assert isinstance(round_losses, SelectedRoundLosses)
+        probabilities = round_losses.probabilities[:, rows].max(axis=1)
+        (arms,) = np.nonzero(probabilities)
+        if len(arms):  # experts that were selected for a delayed target may have been removed
+            losses = round_losses.arm_losses(arms, rows)
+            weighted = weight * losses + (1.0 - weight) * self._usual_loss
+            self._total_weight += weight
+            step = weight * max(1.0 / self._total_weight, SMALLEST_STEP)
+            self._usual_loss += step * (float(losses.mean()) - self._usual_loss)
+            self.algorithm.update(arms, weighted, probability=probabilities[arms])
 
-    def prior(self, at: int) -> float:
+    def prior_of(self, at: int) -> float:
         return 1.0 / self.algorithm.n_arms_
 
-    def add(self, share: float | None) -> None:
+    def add_expert(self, prior: float | None) -> None:
         self.algorithm.add_arm()
 
-    def drop(self, at: int) -> None:
+    def drop_expert(self, at: int) -> None:
         self.algorithm.drop_arm(at)

@@ -3,13 +3,15 @@ from numpy.typing import NDArray
 
 from .._typing import Floats
 
-def mistakes(said: Floats, truth: NDArray[np.intp]) -> Floats: ...
-def blend(said: Floats, truth: NDArray[np.intp], parts: Floats, safe_margin: float) -> tuple[Floats, Floats]: ...
+def mistakes(predictions: Floats, targets: NDArray[np.intp]) -> Floats: ...
+def blend(
+    predictions: Floats, targets: NDArray[np.intp], member_weights: Floats, safe_margin: float
+) -> tuple[Floats, Floats]: ...
 def stack(
-    said: Floats,
-    cells: Floats,
+    predictions: Floats,
+    coefficients: Floats,
     least: float,
-    truth: NDArray[np.intp] | None = None,
+    targets: NDArray[np.intp] | None = None,
     row_weights: Floats | None = None,
     trained: Floats | None = None,
     squares: Floats | None = None,

@@ -1,55 +1,55 @@
-# The stack's softmax regression, compiled: what `Stack` defines.
+# Softmax regression of the stack, compiled. `Stack` has the definition.
 
 from libc.math cimport exp, log, sqrt
 
 
-cdef inline void stack_inputs(const double *said, Py_ssize_t step, Py_ssize_t n_experts, Py_ssize_t n_classes,
+cdef inline void stack_inputs(const double *predictions, Py_ssize_t step, Py_ssize_t n_experts, Py_ssize_t n_classes,
                               double least, double *inputs) noexcept nogil:
-    """Centred log-probabilities; those of an expert begin a step behind those of the one before it."""
-    cdef Py_ssize_t i, c, n_heard = 0
+    """Centred log-probabilities of the experts, whose predictions begin `step` numbers apart."""
+    cdef Py_ssize_t i, c, n_awake = 0
     cdef double mean, total
     for i in range(n_experts):
         mean = total = 0.0
         for c in range(n_classes):
-            total += said[i * step + c]
-            inputs[i * n_classes + c] = log(max(said[i * step + c], least))
+            total += predictions[i * step + c]
+            inputs[i * n_classes + c] = log(max(predictions[i * step + c], least))
             mean += inputs[i * n_classes + c] / n_classes
         for c in range(n_classes):
             inputs[i * n_classes + c] -= mean
-        n_heard += total > 0.0
-    if 0 < n_heard < n_experts:
+        n_awake += total > 0.0
+    if 0 < n_awake < n_experts:
         for i in range(n_experts * n_classes):
-            inputs[i] *= <double> n_experts / n_heard
+            inputs[i] *= <double> n_experts / n_awake
 
 
-cdef inline void stack_chances(const double *inputs, Py_ssize_t n_inputs, Py_ssize_t n_classes, const double *cells,
-                               double *chances) noexcept nogil:
-    """The softmax of the inputs times the cells."""
+cdef inline void stack_probabilities(const double *inputs, Py_ssize_t n_inputs, Py_ssize_t n_classes, const double *coefficients,
+                               double *probabilities) noexcept nogil:
+    """The softmax of the inputs times the coefficients."""
     cdef Py_ssize_t j, d
     cdef double most, total = 0.0
     for d in range(n_classes):
-        chances[d] = 0.0
+        probabilities[d] = 0.0
     for j in range(n_inputs):
         for d in range(n_classes):
-            chances[d] += inputs[j] * cells[j * n_classes + d]
-    most = chances[0]
+            probabilities[d] += inputs[j] * coefficients[j * n_classes + d]
+    most = probabilities[0]
     for d in range(1, n_classes):
-        most = max(most, chances[d])
+        most = max(most, probabilities[d])
     for d in range(n_classes):
-        chances[d] = exp(chances[d] - most)
-        total += chances[d]
+        probabilities[d] = exp(probabilities[d] - most)
+        total += probabilities[d]
     for d in range(n_classes):
-        chances[d] /= total
+        probabilities[d] /= total
 
 
-cdef inline void stack_step(const double *inputs, Py_ssize_t n_inputs, Py_ssize_t n_classes, const double *chances,
-                            Py_ssize_t truth, double weight, double rate, double *cells,
+cdef inline void stack_step(const double *inputs, Py_ssize_t n_inputs, Py_ssize_t n_classes, const double *probabilities,
+                            Py_ssize_t target, double weight, double rate, double *coefficients,
                             double *squares) noexcept nogil:
-    """A step down the log loss, of each cell by its own rate."""
+    """Learn one row: a step against the gradient of the log loss, with a learning rate for each coefficient."""
     cdef Py_ssize_t j, d
-    cdef double slope
+    cdef double gradient
     for j in range(n_inputs):
         for d in range(n_classes):
-            slope = weight * inputs[j] * (chances[d] - (1.0 if d == truth else 0.0))
-            squares[j * n_classes + d] += slope * slope
-            cells[j * n_classes + d] -= rate * slope / sqrt(squares[j * n_classes + d])
+            gradient = weight * inputs[j] * (probabilities[d] - (1.0 if d == target else 0.0))
+            squares[j * n_classes + d] += gradient * gradient
+            coefficients[j * n_classes + d] -= rate * gradient / sqrt(squares[j * n_classes + d])

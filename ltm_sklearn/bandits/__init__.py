@@ -27,3 +27,4 @@ __all__ = [
 # for the other packages
 from ._base import add_other_arms as add_other_arms
 from ._base import draw_from as draw_from
+from ._names import bandit_algorithm as bandit_algorithm

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._typing import Floats
-from ..forecasting import CALENDAR, ExpertMixture, Reader
+from ..forecasting import CALENDAR, ExpertMixture, ForecastReader
 from ._tables import add_line_numbers, check_columns, read_numbers, read_table, read_times
 
 
@@ -78,7 +78,7 @@ def _check_table(frame: Any, mixture: ExpertMixture, target: str) -> ForecastFil
 def _check_rows(X: Any, y: Floats, known: NDArray[np.bool_], mixture: ExpertMixture) -> NDArray[Any] | None:
     """Apply the checks of the mixture to all rows before it runs; return the times."""
     filled = np.where(known, y, y[known][-1])  # rows without a target are checked, too
-    times = Reader(ExpertMixture(**mixture.get_params()), None).read(X, filled).times
-    reader = Reader(ExpertMixture(**mixture.get_params()), None)
-    reader.check_history(reader.read(X[known], y[known]), mixture.lag)
+    times = ForecastReader(ExpertMixture(**mixture.get_params()), None).read(X, filled).times
+    reader = ForecastReader(ExpertMixture(**mixture.get_params()), None)
+    reader.check_history(reader.read(X[known], y[known]).table, mixture.lag)
     return times

@@ -140,13 +140,13 @@ def series_frame(run: MixtureRun) -> Any:
     pandas = import_extra("pandas", "CSV files")
     mixture, names = run.mixture, [str(name) for name in run.mixture.experts_]
     rows = []
-    for label, code in mixture._known.series.items():
-        sums, counts, mixture_sums = mixture._tally("summary", code)
-        if not counts[-1] > 0.0:  # no block is complete
+    for label, code in mixture._labels.series.items():
+        sums = mixture._loss_sums("summary", code)
+        if not sums.weights[-1] > 0.0:  # no block is complete
             continue
-        loss = np.divide(sums, counts, out=np.full(len(sums), np.inf), where=counts > 0.0)
+        loss = np.nan_to_num(sums.means, nan=np.inf, posinf=np.inf)
         best = int(loss[:-2].argmin())
-        gain = 1.0 - np.divide(mixture_sums, sums, out=np.ones(len(sums)), where=sums > 0.0)
+        gain = 1.0 - np.divide(sums.mixture_losses, sums.losses, out=np.ones(len(loss)), where=sums.losses > 0.0)
         n_rows = int(mixture._panel.n_rows[code])
         rows.append((label, n_rows, loss[-2], loss[-1], gain[-1], names[best], loss[best], gain[best]))
     losses = ["mixture", "plain_mean", "gain_on_mean", "best_expert", "best_expert_loss", "gain_on_best"]

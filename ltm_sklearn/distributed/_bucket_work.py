@@ -62,7 +62,7 @@ class Work:
             return FailureReport(bucket, 0, 0, str(error), True)
         except Exception:
             return FailureReport(bucket, 0, 0, f"bucket {bucket}: {traceback.format_exc()}", False)
-        return FailureReport(bucket, len(mixture._known.series), mixture.n_samples_seen_, "", False)
+        return FailureReport(bucket, len(mixture._labels.series), mixture.n_samples_seen_, "", False)
 
     def _learn(self, mixture: ExpertMixture, rows: Any) -> None:
         rows = self._in_time(rows)
@@ -82,7 +82,7 @@ class Work:
         try:
             path = self._generations.file_of(given, bucket)
             if path is None:
-                mixture = clone(self.mixture)._begin(given.experts[: given.n_first])
+                mixture = clone(self.mixture)._begin_panel(given.experts[: given.n_first])
             else:
                 mixture = load(path, trusted=needs_pickle(self.mixture))
                 mixture.n_jobs = self.mixture.n_jobs
@@ -91,7 +91,7 @@ class Work:
                 f"generation {given.number} in {self.folder} is gone ({error}). If nobody deletes files there, let "
                 "predictions be computed before the panel learns further, or keep more generations (keep=)"
             ) from error
-        mixture._admit(given.experts[len(mixture.experts_) :])
+        mixture._add_to_panel(given.experts[len(mixture.experts_) :])
         return mixture
 
     def _named(self, bucket: int, rows: Any) -> Any:
@@ -123,7 +123,7 @@ class Work:
 
     def _check_names(self, mixture: ExpertMixture, rows: Any) -> None:
         """That no number has become text on its way, or the other way round: it would be another series."""
-        known = mixture._known.series
+        known = mixture._labels.series
         for name in rows[self.mixture.series].drop_duplicates().tolist() if self.of_one_type else []:
             twin = _twin(name)
             if name not in known and twin in known:
@@ -145,8 +145,8 @@ class Work:
 
     def _dumped(self, mixture: ExpertMixture) -> bytes:
         """The bytes of a bucket's file. What could not be read again is refused: all its series would be lost."""
-        self._check_labels("group", mixture._known.groups)
-        self._check_labels("block", mixture._known.last_block.values())
+        self._check_labels("group", mixture._labels.groups)
+        self._check_labels("block", mixture._labels.last_block.values())
         try:
             return dumps(mixture, allow_pickle=needs_pickle(self.mixture))
         except ValueError as error:

@@ -16,7 +16,7 @@ from sklearn import get_config
 
 from .._param_checks import check_count, check_number
 from ..engine import MODEL, CallFailure, ExpertWarning, error_text, missed_in_round
-from ..ensemble import as_sklearn_model, check_frozen, check_is_estimator, is_frozen, pairs_of
+from ..ensemble import as_sklearn_model, check_frozen, check_is_estimator, is_frozen, named_pairs
 from ..recording import logger
 from ._bench import Answer, Message, Task
 from ._on_worker import OnWorker
@@ -127,7 +127,7 @@ class DaskWorkers:
         -------
         list of (str, estimator) pairs
         """
-        return [(name, self._expert(name, estimator)) for name, estimator in pairs_of(estimators)]
+        return [(name, self._expert(name, estimator)) for name, estimator in named_pairs(estimators)]
 
     def _expert(self, name: str, estimator: Any) -> Any:
         if isinstance(estimator, str) and estimator == "drop":

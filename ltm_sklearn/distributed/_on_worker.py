@@ -13,7 +13,7 @@ from sklearn.utils.metaestimators import available_if
 
 from .._typing import Floats
 from ..engine import CallFailure, ExpertWarning, attempt
-from ..ensemble import SklearnModels, SlidingWindow, takes_nan
+from ..ensemble import SklearnModelsAdapter, SlidingWindow, takes_nan
 from ._bench import dumps, loads
 from ._remote import Remote
 
@@ -78,7 +78,7 @@ class OnWorker(MetaEstimatorMixin, BaseEstimator):
     def remote(self) -> Remote:
         """The model, as the driver knows it."""
         if self.__dict__.get("_remote") is None:
-            self._remote = Remote(SklearnModels({"": self.estimator}, None, {}).fresh(""))
+            self._remote = Remote(SklearnModelsAdapter({"": self.estimator}, None, {}).fresh(""))
         assert self._remote is not None
         return self._remote
 

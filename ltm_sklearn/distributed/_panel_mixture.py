@@ -242,7 +242,7 @@ class PanelMixture:
         if name is None:
             raise ValueError(f"series={series!r} is neither text nor a whole number")
         mixture = work.load(bucket_of(name, self.n_buckets))
-        if name not in mixture._known.series:
+        if name not in mixture._labels.series:
             raise ValueError(f"there is no series {series!r}")
         return mixture
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from hashlib import blake2b
 from typing import Any
 
-from ..ensemble import SklearnModels
+from ..ensemble import SklearnModelsAdapter
 from ._bench import Task, dumps
 
 
@@ -22,7 +22,7 @@ class Parcels:
         """Of an argument."""
         if id(value) not in self._digests:
             # a worker does not need the other experts
-            data = dumps(replace(value, estimators={}) if isinstance(value, SklearnModels) else value)
+            data = dumps(replace(value, estimators={}) if isinstance(value, SklearnModelsAdapter) else value)
             digest = blake2b(data, digest_size=16).digest()
             self._digests[id(value)], self._data[digest] = digest, data
             self._values.append(value)

@@ -19,8 +19,8 @@ def questions(
     if drawn is None:
         asked = [(seat, expert) for seat, expert in enumerate(experts) if expert.answers]
         return asked, [(ask, models, expert.model, X, shape) for _, expert in asked]
-    asked = [(seat, expert) for seat, expert in enumerate(experts) if drawn.chances[seat].any()]
-    rows = [np.flatnonzero(drawn.chances[seat]) for seat, _ in asked]
+    asked = [(seat, expert) for seat, expert in enumerate(experts) if drawn.probabilities[seat].any()]
+    rows = [np.flatnonzero(drawn.probabilities[seat]) for seat, _ in asked]
     about = zip(asked, rows, strict=True)
     return asked, [(_ask_about, models, expert.model, X, here, shape) for (_, expert), here in about]
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._typing import Floats
-from ..aggregation import RoundLosses, SelectedRoundLosses, averaged
+from ..aggregation import RoundLosses, SelectedRoundLosses, weighted_mean
 from ..losses import ClassificationScore, RegressionScore
 from ._round import Issued
 
@@ -40,7 +40,7 @@ def with_fallback(mixture: Floats, awake: NDArray[np.bool_], score: Classificati
 def plain_mean(issued: Issued, score: ClassificationScore | RegressionScore) -> Floats:
     """What the experts say in the mean of those awake, (n_rows, n_outputs)."""
     n_experts = len(issued.experts)
-    mean = averaged(issued.predictions, issued.awake, np.full(n_experts, 1.0 / n_experts))
+    mean = weighted_mean(issued.predictions, issued.awake, np.full(n_experts, 1.0 / n_experts))
     return with_fallback(mean, issued.awake, score)
 
 

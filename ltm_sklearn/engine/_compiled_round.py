@@ -78,7 +78,7 @@ def _new_row(engine: Engine, models: RowModels) -> Any:
 def _members(weighting: Any) -> tuple[list[Any], Any]:
     """The algorithms that are charged, with their compiled rounds, and the one that weighs them."""
     if isinstance(weighting, FollowOrBlend):
-        return [_member(member.algorithm) for member in weighting.members], _member(weighting.between)
+        return [_member(member.algorithm) for member in weighting.members], _member(weighting.arbiter)
     return [_member(weighting.algorithm)], None
 
 

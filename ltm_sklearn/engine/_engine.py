@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._typing import Floats
-from ..aggregation import RoundLosses, Stack, Weighting, averaged, restrict_rows
+from ..aggregation import RoundLosses, RoundWeighting, Stack, restrict_rows, weighted_mean
 from ..losses import ClassificationScore, RegressionScore
 from ..recording import History, LogFile, Record, RunCallback
 from ._asking import questions
@@ -49,7 +49,7 @@ class Engine:
 
     Parameters
     ----------
-    weighting : Weighting
+    weighting : RoundWeighting
         Fresh; the engine runs it.
     score : ClassificationScore or RegressionScore
         From predictions to losses.
@@ -71,7 +71,7 @@ class Engine:
 
     def __init__(
         self,
-        weighting: Weighting,
+        weighting: RoundWeighting,
         score: ClassificationScore | RegressionScore,
         combine: str,
         each_row: bool,
@@ -118,23 +118,23 @@ class Engine:
         """Let an expert join, with the prior of another one, or with an even share."""
         share = None
         if like is not None:
-            prior = self.weighting.prior(self.experts.index(like))
+            prior = self.weighting.prior_of(self.experts.index(like))
             share = prior / (1.0 + prior)  # the others' will shrink by the factor 1 - share
-        weighting, expert_stats = self.weighting.copied(), copy.copy(self.expert_stats)
-        weighting.add(share)
+        weighting, expert_stats = self.weighting.copy(), copy.copy(self.expert_stats)
+        weighting.add_expert(share)
         expert_stats.open()
         self._take_on([*self.experts, expert], weighting, expert_stats)
 
     def remove_expert(self, expert: Expert) -> None:
         """Let an expert go."""
         index = self.experts.index(expert)
-        weighting, expert_stats = self.weighting.copied(), copy.copy(self.expert_stats)
-        weighting.drop(index)
+        weighting, expert_stats = self.weighting.copy(), copy.copy(self.expert_stats)
+        weighting.drop_expert(index)
         expert_stats.close(index)
         self._take_on([other for other in self.experts if other is not expert], weighting, expert_stats)
         expert.model = None  # what was issued before still refers to the expert
 
-    def _take_on(self, experts: list[Expert], weighting: Weighting, expert_stats: ExpertStats) -> None:
+    def _take_on(self, experts: list[Expert], weighting: RoundWeighting, expert_stats: ExpertStats) -> None:
         """Another pool, in one go: what an interrupt leaves fits together."""
         self.__dict__.update(experts=experts, weighting=weighting, expert_stats=expert_stats, row=None)
 
@@ -145,7 +145,7 @@ class Engine:
 
     def weights(self) -> Floats:
         """The experts' weights now."""
-        return self.weighting.chosen(self.weighting.parts())
+        return self.weighting.weights_in_use(self.weighting.member_weights())
 
     def stack(self) -> Expert | None:
         """The one that takes together what the others say, if there is one."""
@@ -165,7 +165,7 @@ class Engine:
         """
         experts = list(self.experts)
         shape = (n_rows, self.score.n_outputs)
-        drawn = self.weighting.draws(
+        drawn = self.weighting.select_experts(
             np.array([expert.answers for expert in experts]), n_rows, self._randoms(n_rows, held)
         )
         asked, tasks = questions(models, experts, X, shape, drawn)
@@ -187,7 +187,7 @@ class Engine:
             failure = CallFailure(
                 NoPredictionError("the prediction is NaN, infinite, absurdly large or a negative probability")
             )
-            silent = ~awake if drawn is None else ~awake & (drawn.chances > 0.0)
+            silent = ~awake if drawn is None else ~awake & (drawn.probabilities > 0.0)
             for seat in said:
                 if silent[seat].any() and not self.is_warming_up(experts[seat]):
                     reports.append(self.failures.report(experts[seat], "predict", failure))
@@ -195,11 +195,11 @@ class Engine:
         if stack is not None and stack.model.fits(shape[1]):  # otherwise it sleeps, and goes after the round
             seat = stack.model.n_experts  # behind those that it was made for
             predictions[seat], awake[seat] = stack.model.predict(predictions[:seat]), awake[:seat].any(axis=0)
-        parts = self.weighting.parts()
-        weights = self.weighting.chosen(parts)
+        parts = self.weighting.member_weights()
+        weights = self.weighting.weights_in_use(parts)
         mixture = self._combined(predictions, awake, weights, None if drawn is None else drawn.first)
         born = [expert.born for expert in experts]
-        chances = None if drawn is None else drawn.chances
+        chances = None if drawn is None else drawn.probabilities
         return Issued(experts, born, predictions, awake, weights, parts, mixture, errors, reports, chances)
 
     def _randoms(self, n_rows: int, held: int) -> Iterator[np.random.Generator]:
@@ -219,7 +219,7 @@ class Engine:
         ``first``, (n_rows,), are the experts that were drawn to be asked, if not all were.
         """
         if self.combine == "average":
-            mixture = averaged(predictions, awake, weights)
+            mixture = weighted_mean(predictions, awake, weights)
         else:
             played, rows = restrict_rows(weights, awake), np.arange(awake.shape[1])
             chosen = played.argmax(axis=1)
@@ -274,7 +274,7 @@ class Engine:
         copies = self.failures.raises or (self.each_row and (score.uses_gradient or watched))
         copies = copies or issued.chances is not None
         copies = copies or not one_by_one([expert.model for expert in learners], n_jobs)
-        weighting = self.weighting.copied() if copies else self.weighting
+        weighting = self.weighting.copy() if copies else self.weighting
         recorded = watched and bool(self.n_rounds or issued.awake.any())  # else nothing was issued
         mixture, lost, uniform = issued.mixture, np.nan, np.nan
         if recorded:
@@ -348,16 +348,18 @@ class Engine:
             return [FailureReport("", "remember", kind, f"no snapshot could be taken: {kind}: {error_text(error)}")]
         return []
 
-    def _settle(self, issued: Issued, verdict: RoundLosses, weighting: Weighting) -> RoundResult:
+    def _settle(self, issued: Issued, verdict: RoundLosses, weighting: RoundWeighting) -> RoundResult:
         """Charge the experts."""
         if self.each_row:
-            played = weighting.learn_rows(verdict)
+            played = weighting.update_rows(verdict)
             mixture = issued.mixture  # those who were asked were drawn for all rows at once
             if issued.chances is None:
                 mixture = self._combined(verdict.predictions, verdict.awake, played)
-            return RoundResult(verdict.losses, verdict.part, mixture, played.mean(axis=0))
-        weighting.learn(verdict, issued.parts, issued.mixture)
-        return RoundResult(verdict.losses, verdict.part, issued.mixture, weighting.chosen(weighting.parts()))
+            return RoundResult(verdict.losses, verdict.participation, mixture, played.mean(axis=0))
+        weighting.update(verdict, issued.parts, issued.mixture)
+        return RoundResult(
+            verdict.losses, verdict.participation, issued.mixture, weighting.weights_in_use(weighting.member_weights())
+        )
 
     def _teach_stack(self, issued: Issued, targets: Any, row_weights: Floats) -> None:
         stack = self.stack()

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from sklearn.base import clone
 
 from .._param_checks import check_count, check_option
-from ..aggregation import BanditWeighting, Weighting, new_bandit, weighting_of
-from ..bandits import BanditAlgorithm
-from ..experts import ExpertAlgorithm, LongTermMemory
+from ..aggregation import BanditWeighting, RoundWeighting, new_weighting
+from ..bandits import bandit_algorithm
+from ..experts import expert_algorithm
 from ..losses import ClassificationScore, RegressionScore, loss_name
 from ..recording import History, check_record, log_file, n_records
 from ._engine import Engine
@@ -31,32 +33,35 @@ def check_shared_parameters(ensemble: Any) -> None:
         raise ValueError(
             f"n_queries={ensemble.n_queries!r} needs feedback='bandit': with feedback='full' all experts are asked"
         )
-    elif not (ensemble.algorithm is None or isinstance(ensemble.algorithm, ExpertAlgorithm)):
-        raise ValueError(
-            f"algorithm={ensemble.algorithm!r} is no expert algorithm of ltm_sklearn.experts, "
-            "which feedback='full' needs"
-        )
+    else:
+        with _naming_feedback("full"):
+            expert_algorithm(ensemble.algorithm)
 
 
 def _check_bandit(ensemble: Any) -> None:
-    if not (ensemble.algorithm is None or isinstance(ensemble.algorithm, BanditAlgorithm)):
+    with _naming_feedback("bandit"):
+        algorithm = bandit_algorithm(ensemble.algorithm)
+    algorithm.check_parameters()
+    low, high = algorithm.known_loss_range()
+    if low > 0.0 or high < 1.0:
         raise ValueError(
-            f"algorithm={ensemble.algorithm!r} is no bandit algorithm of ltm_sklearn.bandits, "
-            "which feedback='bandit' needs"
+            f"algorithm={ensemble.algorithm!r} takes losses from {low:g} to {high:g}; the losses of experts lie in "
+            "[0, 1]. Set loss_range so that it contains them."
         )
-    if ensemble.algorithm is not None:
-        ensemble.algorithm.check_parameters()
-        low, high = ensemble.algorithm.known_loss_range()
-        if low > 0.0 or high < 1.0:
-            raise ValueError(
-                f"algorithm={ensemble.algorithm!r} takes losses from {low:g} to {high:g}, but those of experts are "
-                "from 0 to 1: its range must hold them"
-            )
     if isinstance(ensemble.memory, Snapshots) and ensemble.memory.merge is not None:
         raise ValueError(
             f"memory={ensemble.memory!r} asks models again to see which agree, and with feedback='bandit' only those "
             "that are drawn are asked: use Snapshots(merge=None)"
         )
+
+
+@contextmanager
+def _naming_feedback(feedback: str) -> Iterator[None]:
+    """Add to an error about ``algorithm`` which kind of feedback the estimator has."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{error} feedback={feedback!r} needs one of these.") from None
 
 
 def check_query(n_queries: int, n_experts: int) -> None:
@@ -65,12 +70,11 @@ def check_query(n_queries: int, n_experts: int) -> None:
         raise ValueError(f"n_queries={n_queries!r} is more than the {n_experts} experts that there are")
 
 
-def _fresh_weighting(ensemble: Any, score: ClassificationScore | RegressionScore) -> Weighting:
+def _fresh_weighting(ensemble: Any, score: ClassificationScore | RegressionScore) -> RoundWeighting:
     """How the experts of a score are weighted."""
-    algorithm = ensemble.algorithm
     if ensemble.feedback == "bandit":
-        return BanditWeighting(new_bandit(algorithm), ensemble.n_queries)
-    return weighting_of(LongTermMemory() if algorithm is None else clone(algorithm), score)
+        return BanditWeighting(bandit_algorithm(ensemble.algorithm), ensemble.n_queries)
+    return new_weighting(expert_algorithm(ensemble.algorithm), score)
 
 
 def new_engine(ensemble: Any, score: ClassificationScore | RegressionScore, each_row: bool, seed: int) -> Engine:

@@ -8,7 +8,7 @@ from libc.float cimport DBL_MAX
 from libc.math cimport INFINITY, fabs, isfinite, log
 
 from ..aggregation._classes cimport blend_loss, brier, likeliest, mistake, rival
-from ..aggregation._softmax cimport stack_chances, stack_inputs, stack_step
+from ..aggregation._softmax cimport stack_probabilities, stack_inputs, stack_step
 from ..experts._kernel cimport MemoryRounds
 
 from numbers import Real
@@ -205,14 +205,14 @@ cdef class ClassRow(Row):
         if stack is not None:
             self.rate = stack.rate
             tables = stack.for_classes(self.n_outputs)  # read-only, perhaps, if it comes from a file
-            stack.cells, stack.squares = [np.require(table, requirements="CW") for table in tables]
-            self.cells, self.squares, self.inputs = stack.cells, stack.squares, np.empty(self.n_inputs)
+            stack.coefficients, stack.squares = [np.require(table, requirements="CW") for table in tables]
+            self.cells, self.squares, self.inputs = stack.coefficients, stack.squares, np.empty(self.n_inputs)
 
     cdef take_together(self):
         if self.n_stacked:
             stack_inputs(&self.said[0, 0], self.n_outputs, self.n_stacked, self.n_outputs, self.smallest,
                          &self.inputs[0])
-            stack_chances(&self.inputs[0], self.n_inputs, self.n_outputs, &self.cells[0, 0],
+            stack_probabilities(&self.inputs[0], self.n_inputs, self.n_outputs, &self.cells[0, 0],
                           &self.said[self.n_stacked, 0])
 
     cdef bint hear(self, Py_ssize_t i, answer) except -1:

@@ -1,4 +1,4 @@
-"""The classifier."""
+"""The classifier for scikit-learn."""
 
 from __future__ import annotations
 
@@ -13,162 +13,175 @@ from .._param_checks import named_value_errors, require
 from .._typing import Floats
 from ..engine import averages, changing, lock_of, unchanged_on_error
 from ..losses import ClassificationScore
-from ._base import LongTermMemoryEnsemble
-from ._parameters import check_parameters
-from ._pools import classifiers
+from ._default_pools import classifiers
+from ._delayed_labels import DelayedLabelsEnsemble
 from ._validation import check_labels, class_indices, one_kind
 
 
-class LongTermMemoryClassifier(ClassifierMixin, LongTermMemoryEnsemble):
-    """Several classifiers on a stream, weighted by who is right now, with a memory of what was right before.
+class LongTermMemoryClassifier(ClassifierMixin, DelayedLabelsEnsemble):
+    """Online combination of classifiers for streams whose concepts recur.
 
-    Each call of :meth:`partial_fit` is a round: the experts predict its rows, are charged for their mistakes, and only
-    then learn from them. The weights come from an algorithm that finds again at once who was good before, and
-    snapshots of the experts are kept as experts of their own, so that what a learner has since forgotten can return.
+    Each call of :meth:`partial_fit` is a round: it scores the predictions of the experts, updates their weights, then
+    trains them. Experts that were accurate in an earlier regime regain their weight within a few rounds when the regime
+    returns. Snapshots of the experts take part as further experts, so that a concept which a learner has forgotten
+    can be predicted again.
 
     Parameters
     ----------
-    estimators : list of (str, estimator) pairs, optional
-        The experts, of scikit-learn or of River. Those without ``partial_fit`` are fitted on a ``SlidingWindow``;
-        a ``FrozenEstimator`` takes part and is never trained; ``"drop"`` takes one out. None: a small pool for dense
-        rows of numbers.
-    algorithm : ExpertAlgorithm or BanditAlgorithm, optional
-        Any of :mod:`ltm_sklearn.experts`. None: ``LongTermMemory()``. With ``feedback="bandit"`` any of
-        :mod:`ltm_sklearn.bandits`. None: ``LongTermMemoryBandit()``.
+    estimators : list of (str, estimator) pairs or dict, optional
+        The experts by name: estimators of scikit-learn or models of River. Estimators without ``partial_fit`` are
+        refitted on a ``SlidingWindow``. A ``FrozenEstimator`` predicts but is never trained. ``"drop"`` removes an
+        expert. None: a small default pool for dense numeric rows.
+    algorithm : ExpertAlgorithm, BanditAlgorithm or str, optional
+        The algorithm that computes the weights: any of :mod:`ltm_sklearn.experts`, or its name in snake case, such as
+        ``"fixed_share"``. None: ``LongTermMemory()``. With ``feedback="bandit"`` any of :mod:`ltm_sklearn.bandits`.
+        None: ``LongTermMemoryBandit()``.
     feedback : {"full", "bandit"}, default="full"
-        Whether all experts are asked in each round, or only ``n_queries`` of them, which the algorithm draws: for
-        models that cost money to ask. All live experts learn in either case; to them the targets are free. What was not asked
-        is not known, so that there is no blending, no gradient trick and no stack.
+        "full" queries all experts in each round. "bandit" queries only the ``n_queries`` experts that the algorithm
+        selects, for models whose predictions cost money; blending, the gradient trick and the stack are then off.
+        All live experts train on every label in both cases.
     n_queries : int, default=1
-        With ``feedback="bandit"``, how many experts are asked in a round: the first is drawn by its probability, the
-        others are any of the rest.
+        Number of experts queried in a round with ``feedback="bandit"``. The first is drawn with its probability, the
+        others uniformly from the rest.
     loss : {"auto", "zero_one", "brier", "log_loss"} or callable, default="auto"
-        What the experts are charged: "zero_one" is mistakes. "auto" is the same and, where predictions are averaged,
-        besides follows or blends the experts, whichever has been better, and adds one that learns to correct what the
-        others say (see the guide). A callable takes the true classes' indices in ``classes_``, shape (n,), and
-        probabilities, shape (n, n_classes), and returns losses in [0, 1], shape (n,).
+        Loss of the experts; "zero_one" counts mistakes. "auto" is "zero_one" and, with ``combine="average"``, also
+        chooses between following the best expert and blending all, and adds the stack, an expert that learns to correct
+        the others' predictions (see the guide). A callable takes the indices of the true classes in ``classes_``, shape
+        (n,), and probabilities, shape (n, n_classes), and returns losses in [0, 1], shape (n,).
     combine : {"average", "leader", "sample"}, default="average"
-        Average the experts' probabilities by weight, follow the one with the largest weight, or draw one for each
-        round, as the paper does.
+        "average" takes the weighted mean of the experts' probabilities, "leader" follows the expert with the largest
+        weight, and "sample" draws one expert per round, as in the paper.
     memory : "auto", Snapshots or None, default="auto"
-        Which copies of the experts are kept; "auto" is ``Snapshots()`` or, with ``feedback="bandit"``, None: each copy
-        is one more arm to find out about. There, only ``Snapshots(merge=None)`` is taken, as merging asks models again.
+        Which snapshots of the experts are kept. "auto" is ``Snapshots()``, and None with ``feedback="bandit"``, where
+        each snapshot is one more arm to explore and only ``Snapshots(merge=None)`` is accepted.
     rounds : {"batch", "row"}, default="batch"
-        What is a round: a call of :meth:`partial_fit`, the mean loss of its rows being one loss; or each row, for
-        batches that were gathered only to save time, though the labels came one by one. Experts learn with each call.
+        "batch" makes each call of :meth:`partial_fit` one round, whose loss is the mean over its rows. "row" makes
+        each row a round, for batches that were gathered only to save time. Experts train once per call in both cases.
     batch_size : int, default=100
-        Rows a round in :meth:`fit`.
+        Rows per round in :meth:`fit`.
     on_error : {"warn", "raise"}, default="warn"
-        When an expert fails or predicts NaN: let it sleep in that round, with a warning, or raise its error and leave
-        everything as it was (which costs a copy of each learner a round).
+        What happens when an expert raises an error or predicts NaN. "warn" lets the expert sleep in that round, with a
+        warning. "raise" raises the error and restores the ensemble, for which all learners are copied in each round.
     max_pending : int, default=10000
-        Rows that may wait for their targets after :meth:`issue`.
+        Number of rows that may wait for their targets after :meth:`issue`.
     n_jobs : int, optional
-        Experts side by side, through joblib.
+        Number of joblib jobs used to predict with and train the experts.
     random_state : int, RandomState or None, default=None
-        Seeds the draws, of ``combine="sample"`` and of whom to ask, and the default pool. Experts of your own have
-        seeds of their own.
+        Seed of ``combine="sample"``, of the selection with ``feedback="bandit"`` and of the default pool. Set the
+        seeds of your own experts separately.
     record : int or path, optional
-        Keep at most this many records in ``history_``; on a longer stream neighbouring rounds are averaged. A path:
-        keep 1,000, and mirror them in this file, where other processes can follow the run (see the guide's page on
-        monitoring).
+        Maximum number of records in ``history_``; on longer streams consecutive rounds are averaged. A path keeps 1,000
+        records and mirrors them in this file, where other processes can follow the run (see the guide on monitoring).
     verbose : int, default=0
-        1: print a line on how the run stands when its rounds have doubled since the last line, or a minute has passed;
-        2: after each round.
+        1 prints a status line whenever the number of rounds has doubled or a minute has passed; 2 prints one after each
+        round.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
     weights_ : ndarray of shape (n_experts,)
-        The weights now; with ``feedback="bandit"``, the probabilities with which one is drawn.
+        Current weights; with ``feedback="bandit"``, the probabilities of being drawn.
     leader_ : str
         Name of the expert with the largest weight.
-    experts_ : list
-        For each expert its name, kind ("live", "restarted", "snapshot", "frozen"), the rows seen when it was born, its
-        weight now, its mean weight and its mean loss since it joined.
+    experts_ : list of ExpertSummary
+        Name, kind ("live", "restarted", "snapshot", "frozen", "stack"), rows seen before its model began, current
+        weight, mean weight and mean loss of each expert.
     loss_ : ndarray of shape (n_experts,)
-        Mean loss of each expert since it joined, over the rounds in which it was asked and had an answer.
+        Mean loss of each expert since it joined, over the rounds in which it predicted.
     n_rounds_, n_samples_seen_ : int
-        Rounds and rows so far.
-    history_ : list
-        With ``record``: rounds with their loss and the experts' weights and losses.
+        Number of rounds and of rows learned.
+    history_ : list of Record
+        Loss of the recorded rounds, with the weights and losses of the experts; needs ``record``.
     estimators_, named_estimators_ : list, Bunch
         The live and frozen estimators.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        When the rows have names.
+        Names of the columns; only if the rows have names.
 
     Notes
     -----
-    Regret bounds speak of experts as they predict: a learner is one expert that gets better, a snapshot one that stays
-    the same. What they cover and what they do not: the user guide's page on memory.
+    Regret bounds compare the ensemble with the experts as they predict: a learner is an expert that improves, and a
+    snapshot is one that stays the same. The guide's page on memory says what the bounds cover.
 
     Examples
     --------
-    Two concepts take turns; the labels of one are the other's turned round:
+    Two concepts alternate; each has the labels of the other inverted:
 
     >>> import numpy as np
     >>> from sklearn.naive_bayes import GaussianNB
     >>> from ltm_sklearn import LongTermMemoryClassifier
     >>> rng = np.random.default_rng(0)
-    >>> model, right = LongTermMemoryClassifier([("nb", GaussianNB())]), []
+    >>> model, accuracies = LongTermMemoryClassifier([("nb", GaussianNB())]), []
     >>> for phase in range(6):
     ...     for batch in range(50):
     ...         X = rng.normal(size=(10, 2))
     ...         y = (X[:, 0] > 0) ^ (phase % 2 == 1)
     ...         if phase or batch:
-    ...             right.append((model.predict(X) == y).mean())
+    ...             accuracies.append((model.predict(X) == y).mean())
     ...         model = model.partial_fit(X, y, classes=[False, True])
-    >>> print(f"{np.mean(right[-50:]):.2f} right in the last phase")
-    0.95 right in the last phase
+    >>> print(f"accuracy in the last phase: {np.mean(accuracies[-50:]):.2f}")
+    accuracy in the last phase: 0.95
     """
 
+    _default_pool = staticmethod(classifiers)
+
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, **params: Any) -> Self:
-        """A round: the experts predict the rows, are charged, and learn them.
+        """Learn one batch: score the experts' predictions, update the weights, then train the experts.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Rows.
         y : array-like of shape (n_samples,)
+            Targets.
         classes : array-like of shape (n_classes,), optional
-            All classes that will ever come; needed on the first call.
+            All classes that can occur; needed on the first call.
         sample_weight : array-like of shape (n_samples,), optional
-            For the losses, and for the experts' training.
+            Weights of the rows, for the losses and for the training of the experts.
         **params : dict
-            What the experts ask for, with metadata routing.
+            Metadata that experts request through metadata routing.
 
         Returns
         -------
         self
         """
         with changing(self), unchanged_on_error(self):
-            if not self.__sklearn_is_fitted__():
-                check_parameters(self)
             with one_kind("classes"):
                 _check_partial_fit_first_call(self, classes)
             return self._partial_fit(X, y, sample_weight, params)
 
     def predict_proba(self, X: Any) -> Floats:
-        """Class probabilities, in the order of ``classes_``; where no expert has any, how often each class has come."""
+        """Predict class probabilities, in the order of ``classes_``.
+
+        Where no expert has a prediction, the result is the relative frequency of the classes so far.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
         with lock_of(self):
             return self._probabilities(self._issue(X).mixture)
 
     def issue_proba(self, X: Any, ids: Any) -> Floats:
-        """Predict class probabilities of rows whose targets will come later: :meth:`issue` returns the likeliest.
+        """Predict class probabilities of rows whose targets will come later; :meth:`issue` returns the classes.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
         ids : sequence of length n_samples
-            By which :meth:`learn` will know the rows.
+            Hashable ids of the rows, for :meth:`learn`.
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            What :meth:`predict_proba` returns.
+            The same as :meth:`predict_proba`.
         """
         with changing(self):
-            return self._probabilities(self._issue_as(ids, X).mixture)
+            return self._probabilities(self._issue_under(ids, X).mixture)
 
     def _probabilities(self, mixture: Floats) -> Floats:
         probabilities: Floats = self._engine.score.normalised(mixture)  # type: ignore[union-attr]
@@ -177,21 +190,14 @@ class LongTermMemoryClassifier(ClassifierMixin, LongTermMemoryEnsemble):
     def _decision(self, mixture: Floats) -> Any:
         return self.classes_[self._probabilities(mixture).argmax(axis=1)]
 
-    def _default_pool(self, seed: int | None) -> list[tuple[str, Any]]:
-        return classifiers(seed)
-
     def _score(self) -> ClassificationScore:
         return ClassificationScore(self.loss, len(self.classes_), average=averages(self))
 
-    def _columns(self) -> list[str]:
-        return [str(label) for label in self.classes_]
-
-    def _see_all_targets(self, y: Any) -> None:
-        labels = check_labels(self, y)
-        with one_kind("y"):
-            self.classes_ = np.unique(labels)
-
-    def _check_targets(self, y: Any) -> tuple[Any, Any]:
+    def _check_targets(self, y: Any, reset: bool = False) -> tuple[Any, Any]:
+        if reset:
+            labels = check_labels(self, y)
+            with one_kind("y"):
+                self.classes_ = np.unique(labels)
         if len(self.classes_) < 2:
             found = f"there is just one class, {self.classes_[0]!r}" if len(self.classes_) else "y has none"
             raise ValueError(f"at least two classes are needed; {found}")

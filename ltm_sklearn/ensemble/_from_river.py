@@ -1,4 +1,4 @@
-"""River's models as scikit-learn estimators."""
+"""scikit-learn estimators made of River's models."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ from .._typing import Floats
 from ..engine import unchanged_on_error
 from ._validation import check_labels, check_numbers, check_rows, class_indices, one_kind
 
-MOST_REPEATS = 1000  #: of a row, in the place of its weight
+#: How often a row is repeated at most, for models whose ``learn_one`` takes no weights.
+MAX_REPEATS = 1000
 
 
 class FromRiver(MetaEstimatorMixin, BaseEstimator):
-    """Base of the two. River itself is never imported: what counts is what a model can do."""
+    """Base class of the adapters; it imports no River, and relies on the methods of the model only."""
 
     model_: Any
 
@@ -29,27 +30,27 @@ class FromRiver(MetaEstimatorMixin, BaseEstimator):
         self.model = model
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Forget everything, and learn the rows in one pass; :meth:`partial_fit` goes on.
+        """Train a fresh copy of the model in one pass over the rows; :meth:`partial_fit` continues from there.
 
         Parameters
         ----------
         X : {array-like, dataframe} of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), optional
-            See :meth:`partial_fit`.
+            Weights of the rows, as in :meth:`partial_fit`.
 
         Returns
         -------
         self
         """
         with unchanged_on_error(self):
-            return self._take_in(X, y, sample_weight, first=True)
+            return self._fit_rows(X, y, sample_weight, first=True)
 
-    def _take_in(self, X: Any, y: Any, sample_weight: Any, first: bool) -> Self:
+    def _fit_rows(self, X: Any, y: Any, sample_weight: Any, first: bool) -> Self:
         raise NotImplementedError
 
     def _rows(self, X: Any) -> list[dict[str, Any]]:
-        """Rows as River takes them, without what is missing."""
+        """Return the rows as dictionaries without their missing values."""
         names = getattr(self, "feature_names_in_", None)
         rows = as_dicts(X, None if names is None else names.tolist())
         if type(X) is not np.ndarray or X.dtype.kind not in "biuf" or np.isinf(X).any():
@@ -63,12 +64,14 @@ class FromRiver(MetaEstimatorMixin, BaseEstimator):
         weighted = takes_weights(self.model)
         if weights is not None and not weighted and (weights % 1.0 != 0.0).any():
             name = type(self.model).__name__
-            raise ValueError(f"{name}.learn_one takes no weights: sample_weight must be whole, to repeat rows")
-        if weights is not None and not weighted and weights.max() > MOST_REPEATS:
+            raise ValueError(
+                f"{name}.learn_one takes no weights, so rows are repeated: sample_weight must be whole numbers"
+            )
+        if weights is not None and not weighted and weights.max() > MAX_REPEATS:
             name, row = type(self.model).__name__, int(weights.argmax())
             raise ValueError(
-                f"{name}.learn_one takes no weights, so that it would be given row {row}, with "
-                f"sample_weight={weights[row]:g}, so many times; {MOST_REPEATS} is the most"
+                f"{name}.learn_one takes no weights, so rows are repeated, at most {MAX_REPEATS} times: row {row} has "
+                f"sample_weight={weights[row]:g}. Scale the weights down."
             )
         model = self.model.clone() if first else self.model_
         if weights is None:
@@ -86,7 +89,7 @@ class FromRiver(MetaEstimatorMixin, BaseEstimator):
 
     def _check_model(self, kind: str) -> None:
         if kind_of(self.model) != kind:
-            raise ValueError(f"model={self.model!r} is no {kind} of River")
+            raise ValueError(f"model={self.model!r} must be a {kind} of River")
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")
@@ -99,31 +102,30 @@ class FromRiver(MetaEstimatorMixin, BaseEstimator):
 
 
 class FromRiverClassifier(ClassifierMixin, FromRiver):
-    """A classifier of River as an estimator of scikit-learn.
+    """scikit-learn classifier made of a classifier of River.
 
-    Rows become dictionaries. Their keys are the names of a frame's columns; those of an array are called "x0", "x1" and
-    so on, as scikit-learn does, since some of River's models put strings together from the names. NaN and None are left
-    out of a row, which is how River says that something is missing. Columns of a frame may hold strings.
+    Rows become dictionaries. Their keys are the names of a frame's columns, or "x0", "x1", ... for an array. NaN and
+    None are left out of a row, which is how River represents missing values. Columns of a frame may hold strings.
 
     Parameters
     ----------
     model : classifier of River
-        Stays as it is; an untrained copy of it is trained. One that only knows two classes is given False and True, any
-        other the labels themselves.
+        The model; it is not changed, an untrained copy of it is trained. A binary model is trained with False and True,
+        any other with the labels themselves.
 
     Attributes
     ----------
     model_ : classifier of River
-        As trained.
+        The trained copy.
     classes_ : ndarray of shape (n_classes,)
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        When the rows have names.
+        Names of the columns; only if the rows have names.
 
     Notes
     -----
-    Rows are learned one by one: River's ``learn_many`` of linear models and of pipelines gives other models than its
-    ``learn_one``. Should the model refuse a row, it has learned those before it.
+    Rows are learned one by one: ``learn_many`` of River's linear models and pipelines gives other models than
+    ``learn_one``. If the model raises an error at a row, it has learned the rows before it.
 
     Examples
     --------
@@ -136,17 +138,17 @@ class FromRiverClassifier(ClassifierMixin, FromRiver):
     """
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn rows, one by one.
+        """Train the model on rows, one by one.
 
         Parameters
         ----------
         X : {array-like, dataframe} of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         classes : array-like of shape (n_classes,), optional
-            All classes that will ever come; needed on the first call.
+            All classes that can occur; needed on the first call.
         sample_weight : array-like of shape (n_samples,), optional
-            Goes to models whose ``learn_one`` takes ``w``; to others a row of weight 2 is given twice, and weights that
-            are not whole, or above 1,000, are an error.
+            Weights of the rows, passed as ``w`` if ``learn_one`` takes it. Otherwise rows are repeated: weights must be
+            whole numbers up to 1,000.
 
         Returns
         -------
@@ -161,9 +163,9 @@ class FromRiverClassifier(ClassifierMixin, FromRiver):
         if not (first or given is None or np.array_equal(known, given)):
             raise ValueError(f"classes={classes!r} is not the same as on the first call: {known.tolist()!r}")
         with unchanged_on_error(self):
-            return self._take_in(X, y, sample_weight, first, known)
+            return self._fit_rows(X, y, sample_weight, first, known)
 
-    def _take_in(self, X: Any, y: Any, sample_weight: Any, first: bool, classes: Any = None) -> Self:
+    def _fit_rows(self, X: Any, y: Any, sample_weight: Any, first: bool, classes: Any = None) -> Self:
         self._check_model("classifier")
         X = check_rows(self, X, reset=first)
         y = check_labels(self, y)
@@ -174,7 +176,7 @@ class FromRiverClassifier(ClassifierMixin, FromRiver):
         if not self._is_multiclass() and len(classes) > 2:
             raise ValueError(
                 f"Only binary classification is supported by {type(self.model).__name__}, and there are {len(classes)} "
-                "classes: put it into river.multiclass.OneVsRestClassifier"
+                "classes. Wrap it in river.multiclass.OneVsRestClassifier."
             )
         rows = self._rows(X)
         targets = y.tolist() if self._is_multiclass() else indices.astype(bool).tolist()
@@ -185,34 +187,51 @@ class FromRiverClassifier(ClassifierMixin, FromRiver):
     def _is_multiclass(self) -> bool:
         return bool(getattr(self.model, "_multiclass", False))
 
-    def _places(self) -> dict[Any, int]:
-        """Where the classes stand, as the model calls them."""
+    def _class_index(self) -> dict[Any, int]:
+        """Return the index of each class by the label that the model uses for it."""
         labels = self.classes_.tolist() if self._is_multiclass() else [False, True][: len(self.classes_)]
         return {label: at for at, label in enumerate(labels)}
 
     def predict(self, X: Any) -> Any:
-        """The model's labels; the first class where it has none."""
-        check_is_fitted(self)
-        places = self._places()
-        rows = self._rows(check_rows(self, X, reset=False))
-        return self.classes_[[places.get(self.model_.predict_one(x), 0) for x in rows]]
+        """Predict labels; the first class where the model has no prediction.
 
-    def predict_proba(self, X: Any) -> Floats:
-        """Class probabilities, in the order of ``classes_``.
+        Parameters
+        ----------
+        X : {array-like, dataframe} of shape (n_samples, n_features)
 
-        They are even where the model has none; one that only knows labels gives all to its label.
+        Returns
+        -------
+        ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        places = self._places()
+        index = self._class_index()
         rows = self._rows(check_rows(self, X, reset=False))
-        said = np.zeros((len(rows), len(places)))
-        for row, x in zip(said, rows, strict=True):
+        return self.classes_[[index.get(self.model_.predict_one(x), 0) for x in rows]]
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Predict class probabilities, in the order of ``classes_``.
+
+        They are uniform where the model has no prediction. A model without probabilities gives 1 to its label.
+
+        Parameters
+        ----------
+        X : {array-like, dataframe} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        check_is_fitted(self)
+        index = self._class_index()
+        rows = self._rows(check_rows(self, X, reset=False))
+        predictions = np.zeros((len(rows), len(index)))
+        for row, x in zip(predictions, rows, strict=True):
             for label, chance in chances_of(self.model_, x).items():
-                if label in places:
-                    row[places[label]] = chance
-        total = said.sum(axis=1, keepdims=True)
-        said[total[:, 0] == 0.0] = 1.0
-        probabilities: Floats = said / np.where(total == 0.0, float(len(places)), total)
+                if label in index:
+                    row[index[label]] = chance
+        total = predictions.sum(axis=1, keepdims=True)
+        predictions[total[:, 0] == 0.0] = 1.0
+        probabilities: Floats = predictions / np.where(total == 0.0, float(len(index)), total)
         return probabilities
 
     def __sklearn_tags__(self) -> Any:
@@ -222,22 +241,22 @@ class FromRiverClassifier(ClassifierMixin, FromRiver):
 
 
 class FromRiverRegressor(RegressorMixin, FromRiver):
-    """A regressor of River as an estimator of scikit-learn.
+    """scikit-learn regressor made of a regressor of River.
 
-    Rows, names, missing values and weights are those of :class:`FromRiverClassifier`.
+    Rows, names, missing values and weights are handled as in :class:`FromRiverClassifier`.
 
     Parameters
     ----------
     model : regressor of River
-        Stays as it is; an untrained copy of it is trained.
+        The model; it is not changed, an untrained copy of it is trained.
 
     Attributes
     ----------
     model_ : regressor of River
-        As trained.
+        The trained copy.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        When the rows have names.
+        Names of the columns; only if the rows have names.
 
     Examples
     --------
@@ -251,24 +270,24 @@ class FromRiverRegressor(RegressorMixin, FromRiver):
     """
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn rows, one by one.
+        """Train the model on rows, one by one.
 
         Parameters
         ----------
         X : {array-like, dataframe} of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), optional
-            Goes to models whose ``learn_one`` takes ``w``; to others a row of weight 2 is given twice, and weights that
-            are not whole, or above 1,000, are an error.
+            Weights of the rows, passed as ``w`` if ``learn_one`` takes it. Otherwise rows are repeated: weights must be
+            whole numbers up to 1,000.
 
         Returns
         -------
         self
         """
         with unchanged_on_error(self):
-            return self._take_in(X, y, sample_weight, first=not hasattr(self, "model_"))
+            return self._fit_rows(X, y, sample_weight, first=not hasattr(self, "model_"))
 
-    def _take_in(self, X: Any, y: Any, sample_weight: Any, first: bool) -> Self:
+    def _fit_rows(self, X: Any, y: Any, sample_weight: Any, first: bool) -> Self:
         self._check_model("regressor")
         X = check_rows(self, X, reset=first)
         y = check_numbers(self, y)
@@ -276,17 +295,26 @@ class FromRiverRegressor(RegressorMixin, FromRiver):
         return self._learn(self._rows(X), y.tolist(), check_weights(sample_weight, X), first)
 
     def predict(self, X: Any) -> Floats:
-        """The model's numbers; NaN where it has none."""
+        """Predict numbers; NaN where the model has no prediction.
+
+        Parameters
+        ----------
+        X : {array-like, dataframe} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
         check_is_fitted(self)
         rows = self._rows(check_rows(self, X, reset=False))
         return np.array([self.model_.predict_one(x) for x in rows], dtype=np.float64)
 
 
 def as_sklearn_model(model: Any) -> Any:
-    """A classifier or regressor of River as an estimator of scikit-learn; anything else as it is."""
+    """Wrap a classifier or regressor of River as a scikit-learn estimator; return anything else unchanged."""
     kind = kind_of(model)
     if kind is None:
         return model
     wrapped = FromRiverClassifier(model) if kind == "classifier" else FromRiverRegressor(model)
-    # River's models cannot say what they want of the metadata.
+    # River's models have no set_partial_fit_request.
     return wrapped.set_partial_fit_request(sample_weight=takes_weights(model)) if _routing_enabled() else wrapped

@@ -1,8 +1,8 @@
-"""What the parameters of the two estimators may be."""
+"""Checks of the parameters of the estimators, once per fit."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sklearn.base import is_classifier
 from sklearn.exceptions import NotFittedError
@@ -13,10 +13,14 @@ from .._param_checks import check_count, check_jobs, check_option
 from ..engine import check_query, check_shared_parameters
 from ..recording import check_verbose
 from ._from_river import as_sklearn_model
+from ._named_estimators import named_pairs, no_pairs
 from ._validation import is_frozen
 
+if TYPE_CHECKING:
+    from ._base import BaseLongTermMemory
 
-def check_parameters(ensemble: Any) -> None:
+
+def check_parameters(ensemble: BaseLongTermMemory) -> None:
     """Raise a ValueError that names a parameter outside its domain."""
     check_shared_parameters(ensemble)
     check_option("rounds", ensemble.rounds, ("batch", "row"))
@@ -28,50 +32,33 @@ def check_parameters(ensemble: Any) -> None:
         check_random_state(ensemble.random_state)
     except ValueError as error:
         raise ValueError(f"random_state={ensemble.random_state!r}: {error}") from None
-    _check_estimators(ensemble)
+    if ensemble.estimators is not None:
+        _check_estimators(ensemble)
     check_query(ensemble.n_queries, len(ensemble._pool()))
 
 
-def _check_estimators(ensemble: Any) -> None:
-    if ensemble.estimators is None:
-        return
+def _check_estimators(ensemble: BaseLongTermMemory) -> None:
     kind = "classifier" if is_classifier(ensemble) else "regressor"
-    names = [name for name, _ in pairs_of(ensemble.estimators)]
+    pairs = named_pairs(ensemble.estimators)
+    names = [name for name, _ in pairs]
     if not names:
-        raise ValueError(NO_PAIRS.format(ensemble.estimators))
+        raise no_pairs(ensemble.estimators)
     ensemble._validate_names(names)
     if marked := [name for name in names if "@" in name]:
-        raise ValueError(f"estimators' names must not contain @, which marks experts of the ensemble's own: {marked!r}")
-    for name, estimator in ensemble.estimators:
+        raise ValueError(f"names of estimators must not contain @, which marks snapshots and the stack: {marked!r}")
+    for name, estimator in pairs:
         if isinstance(estimator, str) and estimator == "drop":
             continue
-        expert = as_sklearn_model(estimator)
         check_is_estimator(name, estimator)
-        if get_tags(expert).estimator_type != kind:
+        if get_tags(as_sklearn_model(estimator)).estimator_type != kind:
             raise ValueError(f"expert {name!r} ({type(estimator).__name__}) should be a {kind}")
         check_frozen(name, estimator)
     if not ensemble._pool():
         raise ValueError("all estimators are dropped: at least one is needed")
 
 
-# Of one expert, wherever it is to be ------------------------------------------------------------------------------
-
-NO_PAIRS = "estimators={!r} must be a non-empty list of (name, estimator) pairs"
-
-
-def pairs_of(estimators: Any) -> list[tuple[str, Any]]:
-    """Names and estimators, if these are such pairs."""
-    try:
-        pairs = [(name, estimator) for name, estimator in estimators]
-    except (TypeError, ValueError):
-        raise ValueError(NO_PAIRS.format(estimators)) from None
-    if not all(isinstance(name, str) for name, _ in pairs):
-        raise ValueError(f"estimators need strings for names; got {[name for name, _ in pairs]!r}")
-    return pairs
-
-
 def check_is_estimator(name: str, estimator: Any) -> None:
-    """An instance that can learn."""
+    """Raise a ValueError unless an expert is an instance with ``fit``, or a model of River."""
     expert = as_sklearn_model(estimator)
     if isinstance(expert, type) or not hasattr(expert, "fit"):
         raise ValueError(
@@ -80,7 +67,7 @@ def check_is_estimator(name: str, estimator: Any) -> None:
 
 
 def check_frozen(name: str, estimator: Any) -> None:
-    """One that is never trained must know something."""
+    """Raise a ValueError if an expert is frozen, and so never trained, but not fitted."""
     if is_frozen(estimator):
         try:
             check_is_fitted(estimator)

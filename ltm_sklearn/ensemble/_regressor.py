@@ -1,4 +1,4 @@
-"""The regressor."""
+"""The regressor for scikit-learn."""
 
 from __future__ import annotations
 
@@ -9,93 +9,92 @@ from sklearn.base import RegressorMixin
 from .._typing import Floats
 from ..engine import averages, changing, unchanged_on_error
 from ..losses import RegressionScore
-from ._base import LongTermMemoryEnsemble
-from ._parameters import check_parameters
-from ._pools import regressors
+from ._default_pools import regressors
+from ._delayed_labels import DelayedLabelsEnsemble
 from ._validation import check_numbers
 
 
-class LongTermMemoryRegressor(RegressorMixin, LongTermMemoryEnsemble):
-    """Several regressors on a stream, weighted by who is right now, with a memory of what was right before.
+class LongTermMemoryRegressor(RegressorMixin, DelayedLabelsEnsemble):
+    """Online combination of regressors for streams whose concepts recur.
 
-    As :class:`LongTermMemoryClassifier`, for numbers. The range of the targets need not be known: predictions are
-    clipped to the range seen so far, widened by half its width on both sides, and losses are measured against the
-    widest gap between experts of late.
+    It works as :class:`LongTermMemoryClassifier` does. The range of the targets need not be known: predictions are
+    clipped to the range seen so far, widened by half its width on both sides, and losses are scaled by the largest
+    recent difference between the experts.
 
     Parameters
     ----------
-    estimators : list of (str, estimator) pairs, optional
-        The experts, of scikit-learn or of River. Those without ``partial_fit`` are fitted on a ``SlidingWindow``;
-        a ``FrozenEstimator`` takes part and is never trained; ``"drop"`` takes one out. None: a small pool for dense
-        rows of numbers.
-    algorithm : ExpertAlgorithm or BanditAlgorithm, optional
-        Any of :mod:`ltm_sklearn.experts`. None: ``LongTermMemory()``. With ``feedback="bandit"`` any of
-        :mod:`ltm_sklearn.bandits`. None: ``LongTermMemoryBandit()``.
+    estimators : list of (str, estimator) pairs or dict, optional
+        The experts by name: estimators of scikit-learn or models of River. Estimators without ``partial_fit`` are
+        refitted on a ``SlidingWindow``. A ``FrozenEstimator`` predicts but is never trained. ``"drop"`` removes an
+        expert. None: a small default pool for dense numeric rows.
+    algorithm : ExpertAlgorithm, BanditAlgorithm or str, optional
+        The algorithm that computes the weights: any of :mod:`ltm_sklearn.experts`, or its name in snake case, such as
+        ``"fixed_share"``. None: ``LongTermMemory()``. With ``feedback="bandit"`` any of :mod:`ltm_sklearn.bandits`.
+        None: ``LongTermMemoryBandit()``.
     feedback : {"full", "bandit"}, default="full"
-        Whether all experts are asked in each round, or only ``n_queries`` of them, which the algorithm draws: for
-        models that cost money to ask. All live experts learn in either case; to them the targets are free. What was not asked
-        is not known, so that there is no blending, no gradient trick and no stack.
+        "full" queries all experts in each round. "bandit" queries only the ``n_queries`` experts that the algorithm
+        selects, for models whose predictions cost money; blending, the gradient trick and the stack are then off.
+        All live experts train on every label in both cases.
     n_queries : int, default=1
-        With ``feedback="bandit"``, how many experts are asked in a round: the first is drawn by its probability, the
-        others are any of the rest.
+        Number of experts queried in a round with ``feedback="bandit"``. The first is drawn with its probability, the
+        others uniformly from the rest.
     loss : {"auto", "squared_error", "absolute_error", "pinball"}, RegressionLoss or callable, default="auto"
-        "auto" is "squared_error"; ``ltm_sklearn.losses.Pinball(0.9)`` aims at a quantile. A callable takes targets and
-        predictions, shape (n,) both, and returns losses of any scale. Where the predictions are averaged and the loss
-        has a ``gradient``, experts are charged its linear part at the mixture, so that the ensemble competes with the
-        best convex combination of them.
+        "auto" is "squared_error"; ``ltm_sklearn.losses.Pinball(0.9)`` predicts a quantile. A callable takes targets and
+        predictions, both of shape (n,), and returns losses on any scale. With ``combine="average"`` and a loss that
+        has a ``gradient``, experts are scored with the loss linearised at the combined prediction, so that the ensemble
+        competes with the best convex combination of the experts.
     combine : {"average", "leader", "sample"}, default="average"
-        Average the experts' predictions by weight, follow the one with the largest weight, or draw one for each
-        round, as the paper does.
+        "average" takes the weighted mean of the experts' predictions, "leader" follows the expert with the largest
+        weight, and "sample" draws one expert per round, as in the paper.
     memory : "auto", Snapshots or None, default="auto"
-        Which copies of the experts are kept; "auto" is ``Snapshots()`` or, with ``feedback="bandit"``, None: each copy
-        is one more arm to find out about. There, only ``Snapshots(merge=None)`` is taken, as merging asks models again.
+        Which snapshots of the experts are kept. "auto" is ``Snapshots()``, and None with ``feedback="bandit"``, where
+        each snapshot is one more arm to explore and only ``Snapshots(merge=None)`` is accepted.
     rounds : {"batch", "row"}, default="batch"
-        What is a round: a call of :meth:`partial_fit`, the mean loss of its rows being one loss; or each row, for
-        batches that were gathered only to save time, though the targets came one by one. Experts learn with each call.
+        "batch" makes each call of :meth:`partial_fit` one round, whose loss is the mean over its rows. "row" makes
+        each row a round, for batches that were gathered only to save time. Experts train once per call in both cases.
     batch_size : int, default=100
-        Rows a round in :meth:`fit`.
+        Rows per round in :meth:`fit`.
     on_error : {"warn", "raise"}, default="warn"
-        When an expert fails or predicts NaN: let it sleep in that round, with a warning, or raise its error and leave
-        everything as it was (which costs a copy of each learner a round).
+        What happens when an expert raises an error or predicts NaN. "warn" lets the expert sleep in that round, with a
+        warning. "raise" raises the error and restores the ensemble, for which all learners are copied in each round.
     max_pending : int, default=10000
-        Rows that may wait for their targets after :meth:`issue`.
+        Number of rows that may wait for their targets after :meth:`issue`.
     n_jobs : int, optional
-        Experts side by side, through joblib.
+        Number of joblib jobs used to predict with and train the experts.
     random_state : int, RandomState or None, default=None
-        Seeds the draws, of ``combine="sample"`` and of whom to ask, and the default pool. Experts of your own have
-        seeds of their own.
+        Seed of ``combine="sample"``, of the selection with ``feedback="bandit"`` and of the default pool. Set the
+        seeds of your own experts separately.
     record : int or path, optional
-        Keep at most this many records in ``history_``; on a longer stream neighbouring rounds are averaged. A path:
-        keep 1,000, and mirror them in this file, where other processes can follow the run (see the guide's page on
-        monitoring).
+        Maximum number of records in ``history_``; on longer streams consecutive rounds are averaged. A path keeps 1,000
+        records and mirrors them in this file, where other processes can follow the run (see the guide on monitoring).
     verbose : int, default=0
-        1: print a line on how the run stands when its rounds have doubled since the last line, or a minute has passed;
-        2: after each round.
+        1 prints a status line whenever the number of rounds has doubled or a minute has passed; 2 prints one after each
+        round.
 
     Attributes
     ----------
     weights_ : ndarray of shape (n_experts,)
-        The weights now; with ``feedback="bandit"``, the probabilities with which one is drawn.
+        Current weights; with ``feedback="bandit"``, the probabilities of being drawn.
     leader_ : str
         Name of the expert with the largest weight.
-    experts_ : list
-        For each expert its name, kind ("live", "restarted", "snapshot", "frozen"), the rows seen when it was born, its
-        weight now, its mean weight and its mean loss since it joined.
+    experts_ : list of ExpertSummary
+        Name, kind ("live", "restarted", "snapshot", "frozen", "stack"), rows seen before its model began, current
+        weight, mean weight and mean loss of each expert.
     loss_ : ndarray of shape (n_experts,)
-        Mean loss of each expert since it joined, over the rounds in which it was asked and had an answer.
+        Mean loss of each expert since it joined, over the rounds in which it predicted.
     n_rounds_, n_samples_seen_ : int
-        Rounds and rows so far.
-    history_ : list
-        With ``record``: rounds with their loss and the experts' weights and losses.
+        Number of rounds and of rows learned.
+    history_ : list of Record
+        Loss of the recorded rounds, with the weights and losses of the experts; needs ``record``.
     estimators_, named_estimators_ : list, Bunch
         The live and frozen estimators.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        When the rows have names.
+        Names of the columns; only if the rows have names.
 
     Examples
     --------
-    Two concepts take turns, and a return costs less than the first meeting:
+    Two concepts alternate; each return costs less than the first occurrence:
 
     >>> import numpy as np
     >>> from sklearn.linear_model import SGDRegressor
@@ -103,14 +102,14 @@ class LongTermMemoryRegressor(RegressorMixin, LongTermMemoryEnsemble):
     >>> rng = np.random.default_rng(0)
     >>> model = LongTermMemoryRegressor([("sgd", SGDRegressor(random_state=0))])
     >>> for phase in range(6):
-    ...     lost = 0.0
+    ...     total = 0.0
     ...     for batch in range(50):
     ...         X = rng.normal(size=(10, 2))
     ...         y = X[:, 0] if phase % 2 else X[:, 1]
     ...         if phase or batch:
-    ...             lost += np.mean((model.predict(X) - y) ** 2)
+    ...             total += np.mean((model.predict(X) - y) ** 2)
     ...         model = model.partial_fit(X, y)
-    ...     print(f"{lost:.0f}")
+    ...     print(f"{total:.0f}")
     14
     27
     7
@@ -119,42 +118,35 @@ class LongTermMemoryRegressor(RegressorMixin, LongTermMemoryEnsemble):
     13
     """
 
+    _default_pool = staticmethod(regressors)
+
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
-        """A round: the experts predict the rows, are charged, and learn them.
+        """Learn one batch: score the experts' predictions, update the weights, then train the experts.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Rows.
         y : array-like of shape (n_samples,)
+            Targets.
         sample_weight : array-like of shape (n_samples,), optional
-            For the losses, and for the experts' training.
+            Weights of the rows, for the losses and for the training of the experts.
         **params : dict
-            What the experts ask for, with metadata routing.
+            Metadata that experts request through metadata routing.
 
         Returns
         -------
         self
         """
         with changing(self), unchanged_on_error(self):
-            if not self.__sklearn_is_fitted__():
-                check_parameters(self)
             return self._partial_fit(X, y, sample_weight, params)
 
     def _decision(self, mixture: Floats) -> Floats:
         return mixture[:, 0]
 
-    def _default_pool(self, seed: int | None) -> list[tuple[str, Any]]:
-        return regressors(seed)
-
     def _score(self) -> RegressionScore:
         return RegressionScore(self.loss, average=averages(self))
 
-    def _columns(self) -> list[str]:
-        return []
-
-    def _see_all_targets(self, y: Any) -> None:
-        pass
-
-    def _check_targets(self, y: Any) -> tuple[Any, Any]:
+    def _check_targets(self, y: Any, reset: bool = False) -> tuple[Any, Any]:
         y = check_numbers(self, y)
         return y, y

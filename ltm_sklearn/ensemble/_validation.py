@@ -1,4 +1,4 @@
-"""Rows that are handed on to other estimators: checked, and put together."""
+"""Checks of rows, labels and targets before they are passed to the experts."""
 
 from __future__ import annotations
 
@@ -17,25 +17,29 @@ from sklearn.utils.validation import column_or_1d, validate_data
 from .._param_checks import _named, named_value_errors, require
 from .._typing import Floats
 
-MOST_SHOWN = 20  #: classes that an error lists
+#: Number of classes that an error message lists.
+MAX_LISTED_CLASSES = 20
 
 
 def check_rows(estimator: Any, X: Any, reset: bool) -> Any:
-    """Rows that agree with those seen before: frames as they are, so that experts see the names, the rest as arrays."""
+    """Check that rows agree with those of earlier calls, and return them.
+
+    Frames are returned unchanged, so that experts see the names of the columns; other rows become arrays.
+    """
     if not reset and _is_plain(X, estimator) and np.isfinite(X).all():
-        return X  # what validate_data finds out in a quarter of a millisecond: much when rows come one by one
+        return X  # validate_data takes .25 ms for the same checks, which is long for single rows
     tags = get_tags(estimator).input_tags
     checks: dict[str, Any] = {"accept_sparse": "csr" if tags.sparse else False, "ensure_all_finite": not tags.allow_nan}
     if hasattr(X, "collect") and not hasattr(X, "__len__"):
-        raise ValueError(f"X is a {type(X).__name__}, which has no rows yet: collect() them first")
+        raise ValueError(f"X is a {type(X).__name__}, which has no rows yet. Call its collect() first.")
     if not hasattr(X, "columns"):
         with named_value_errors("X"):
             rows = validate_data(estimator, X, reset=reset, dtype="numeric", **checks)
-        if rows.dtype.kind in "mM":  # scikit-learn lets them pass, and they mix with no numbers
+        if rows.dtype.kind in "mM":  # dates pass validate_data
             raise ValueError(f"X must be numbers; it is of type {rows.dtype}")
         return rows
     validate_data(estimator, X, reset=reset, skip_check_array=True)
-    if _is_numeric(X):  # other columns are up to the experts' own preprocessing
+    if _is_numeric(X):  # other columns are left to the preprocessing of the experts
         check_array(
             X if hasattr(X, "iloc") else np.asarray(X), dtype=None, estimator=estimator, input_name="X", **checks
         )
@@ -45,7 +49,7 @@ def check_rows(estimator: Any, X: Any, reset: bool) -> Any:
 
 
 def read_only(array: Any) -> Any:
-    """What several experts are given must not be changed by one of them; frames and sparse rows stay as they are."""
+    """Return a read-only view of an array, so that no expert changes rows that others use; frames stay as they are."""
     if type(array) is not np.ndarray or not array.flags.writeable:
         return array
     view = array.view()
@@ -54,7 +58,7 @@ def read_only(array: Any) -> Any:
 
 
 def takes_nan(estimator: Any) -> bool:
-    """Whether an estimator may be given NaN. Of a pipeline scikit-learn does not tell; here: if a step fills it in."""
+    """Return whether an estimator accepts NaN; a pipeline does if an imputer comes before the steps that do not."""
     if isinstance(estimator, Pipeline):
         for _, step in estimator.steps:
             if type(step).__module__.startswith("sklearn.impute"):
@@ -67,19 +71,19 @@ def takes_nan(estimator: Any) -> bool:
 
 
 def are_checked(X: Any) -> bool:
-    """Whether :func:`check_rows` has looked for NaN in these rows."""
+    """Return whether :func:`check_rows` looks for NaN in these rows."""
     return not hasattr(X, "columns") or _is_numeric(X)
 
 
 def _is_plain(X: Any, estimator: Any) -> bool:
-    """Whether this is an array of floats of the right width, and rows have no names."""
+    """Return whether X is a float array with the right number of columns, for an estimator without feature names."""
     if type(X) is not np.ndarray or X.ndim != 2 or X.dtype != np.float64 or len(X) == 0:
         return False
     return X.shape[1] == estimator.n_features_in_ and not hasattr(estimator, "feature_names_in_")
 
 
 def _is_numeric(frame: Any) -> bool:
-    """Whether all columns are."""
+    """Return whether all columns of a frame are numeric."""
     dtypes = getattr(frame, "dtypes", None)
     if dtypes is None:  # pyarrow
         types: Any = sys.modules["pyarrow"].types
@@ -91,7 +95,7 @@ def _is_numeric(frame: Any) -> bool:
 
 
 def check_labels(estimator: Any, y: Any) -> Any:
-    """One class label a row."""
+    """Return class labels as an array; a ValueError says what is wrong with them."""
     require(estimator, y)
     with named_value_errors("y"):
         y = column_or_1d(y, warn=True)
@@ -103,7 +107,7 @@ def check_labels(estimator: Any, y: Any) -> Any:
 
 @contextmanager
 def one_kind(what: str) -> Iterator[None]:
-    """Labels that cannot be sorted, as text and numbers together, are a ValueError that says so."""
+    """Raise a ValueError for labels that cannot be sorted, such as text and numbers together."""
     try:
         yield
     except TypeError as error:
@@ -113,24 +117,24 @@ def one_kind(what: str) -> Iterator[None]:
 
 
 def class_indices(y: Any, classes: Any) -> Any:
-    """Where each label stands among the sorted classes; one that is none of them is an error."""
+    """Return the index of each label among the sorted classes; an unknown label is a ValueError."""
     if not len(classes):
         raise ValueError("classes is empty")
     try:
         indices = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
         unknown = classes[indices] != y
-    except TypeError as error:  # labels that cannot even be compared with the classes
-        raise ValueError(f"labels of type {y.dtype} do not go with the classes {classes!r}") from error
+    except TypeError as error:  # the labels cannot be compared with the classes
+        raise ValueError(f"labels of type {y.dtype} cannot be compared with the classes {classes!r}") from error
     if unknown.any():
         row = int(unknown.argmax())
-        shown = repr(classes[:MOST_SHOWN].tolist())
-        others = f" and {len(classes) - MOST_SHOWN:,} more" if len(classes) > MOST_SHOWN else ""
+        shown = repr(classes[:MAX_LISTED_CLASSES].tolist())
+        others = f" and {len(classes) - MAX_LISTED_CLASSES:,} more" if len(classes) > MAX_LISTED_CLASSES else ""
         raise ValueError(f"label {y[row]!r} of row {row} is not among the classes {shown}{others}")
     return indices
 
 
 def check_numbers(estimator: Any, y: Any) -> Floats:
-    """One finite number a row."""
+    """Return targets as finite floats; a ValueError says what is wrong with them."""
     require(estimator, y)
     with named_value_errors("y"):
         y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", estimator=estimator)
@@ -139,5 +143,5 @@ def check_numbers(estimator: Any, y: Any) -> Floats:
 
 
 def is_frozen(estimator: Any) -> bool:
-    """Whether an expert is never trained. FrozenEstimator hands ``partial_fit`` on to what it holds."""
+    """Return whether an expert must not be trained: ``FrozenEstimator.partial_fit`` would train the inner estimator."""
     return isinstance(estimator, FrozenEstimator)

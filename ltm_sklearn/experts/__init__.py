@@ -47,4 +47,7 @@ __all__ = [
 from ._compiled import rule_is_changed as rule_is_changed
 from ._long_term_memory import PatientMemory as PatientMemory
 from ._long_term_memory import SteadyMemory as SteadyMemory
+from ._names import expert_algorithm as expert_algorithm
+from ._names import fresh_algorithm as fresh_algorithm
+from ._names import named as named
 from ._pool_state import leave as leave

@@ -1,4 +1,4 @@
-"""Two more experts, above and below the plain mean, so that mixtures can correct what all experts have in common."""
+"""Bias experts: two further experts, above and below the plain mean, that correct an error common to all experts."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import numpy as np
 from .._typing import Floats, Integers
 from ..losses import FADING
 
-#: They stand so many mean absolute errors of the plain mean from it.
+#: Distance of the bias experts from the plain mean, in mean absolute errors of the plain mean.
 DISTANCE = 2.0
 
 
 class BiasScale:
-    """The mean absolute error of the plain mean, which fades by a factor e in 100 rounds.
+    """Distance of the bias experts from the plain mean: its mean absolute error, which fades by e in 100 rounds.
 
     Parameters
     ----------
@@ -21,26 +21,25 @@ class BiasScale:
 
     def __init__(self, n_outputs: int) -> None:
         self._sum, self._count = np.zeros(n_outputs), 0.0
-        self._book = [(0, np.full(n_outputs, np.nan))]  #: from how many known rows on; nothing is known at first
+        self._versions = [(0, np.full(n_outputs, np.nan))]  #: (number of known rows from which on, distance)
 
     def now(self) -> Floats:
-        """What is issued with now, (n_outputs,); NaN if no target is known."""
-        return self._book[-1][1]
+        """Distance with which forecasts are issued now, (n_outputs,); NaN if no target is known."""
+        return self._versions[-1][1]
 
-    def run(self, errors: Floats, issue: Integers, known_at: Integers, learned: Floats) -> Floats:
-        """What each round was issued with, (n_rounds, n_outputs).
+    def run(self, errors: Floats, issue: Integers, known_at: Integers, part: Floats) -> Floats:
+        """Return the distance that each round was issued with, (n_rounds, n_outputs), and learn the rounds.
 
-        ``errors`` (n_rounds, n_outputs) are the rounds' mean absolute errors; ``learned`` (n_rounds,) says in how far
-        each counts.
+        ``errors`` (n_rounds, n_outputs) are the rounds' mean absolute errors; ``part`` (n_rounds,) says how far each
+        round counts.
         """
         issued = np.empty_like(errors)
-        for at, (begin, known, part) in enumerate(
-            zip(issue.tolist(), known_at.tolist(), learned.tolist(), strict=True)
-        ):
-            while len(self._book) > 1 and self._book[1][0] <= begin:
-                self._book.pop(0)
-            issued[at] = self._book[0][1]
-            if part > 0.0:
-                self._sum, self._count = FADING * self._sum + part * errors[at], FADING * self._count + part
-                self._book.append((known, DISTANCE * self._sum / self._count))
+        rounds = zip(errors, issue.tolist(), known_at.tolist(), part.tolist(), strict=True)
+        for at, (error, issued_at, known, weight) in enumerate(rounds):
+            while len(self._versions) > 1 and self._versions[1][0] <= issued_at:
+                self._versions.pop(0)
+            issued[at] = self._versions[0][1]
+            if weight > 0.0:
+                self._sum, self._count = FADING * self._sum + weight * error, FADING * self._count + weight
+                self._versions.append((known, DISTANCE * self._sum / self._count))
         return issued

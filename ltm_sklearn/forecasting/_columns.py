@@ -21,7 +21,7 @@ def flat_name(name: Any) -> Any:
     return name
 
 
-def level_of(output: Any, quantiles: Any) -> float:
+def quantile_of(output: Any, quantiles: Any) -> float:
     """Return the quantile to which a column belongs."""
     try:
         level = float(output)
@@ -49,23 +49,23 @@ def _numeric_column(column: nw.Series[Any], name: Any) -> Floats:
     values = column.to_numpy()
     if values.dtype.kind in "biuf":
         return values.astype(np.float64)
-    cells = column.to_list()
-    for row, value in enumerate(cells):
+    entries = column.to_list()
+    for row, value in enumerate(entries):
         if is_known(value) and not isinstance(value, Real | Decimal):
             raise ValueError(f"column {name!r} is not numeric: row {row} has {value!r}")
     try:
-        return np.array([float(value) if is_known(value) else np.nan for value in cells])
+        return np.array([float(value) if is_known(value) else np.nan for value in entries])
     except OverflowError as error:
         raise ValueError(f"column {name!r} has a number that is too large: {error}") from None
 
 
-def coded(values: Any, codes: dict[Any, int], what: str) -> Integers:
+def codes_of(values: Any, codes: dict[Any, int], what: str) -> Integers:
     """Return the integer codes of labels; new labels are added to ``codes``."""
     array = np.asarray(values)
     try:
         unique, inverse = _factorised(array)
     except TypeError as error:  # lists, say, or text beside numbers
-        raise ValueError(f"{what} has values that are no labels: {error}") from None
+        raise ValueError(f"{what} must hold text or numbers, all of one kind: {error}") from None
     for row_of, label in unique:
         if not is_known(label):
             raise ValueError(f"{what} has no value in row {row_of}")

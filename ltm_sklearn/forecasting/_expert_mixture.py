@@ -1,4 +1,4 @@
-"""Combination of forecasts."""
+"""Combination of forecast tables: the estimator ExpertMixture."""
 
 from __future__ import annotations
 
@@ -12,103 +12,101 @@ import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from .._numerics import normalise
 from .._param_checks import check_jobs, check_prior, named_value_errors
 from .._typing import Floats
-from ..aggregation import Aggregator
 from ..engine import changing, lock_of, locked, shared_state, unchanged_on_error
 from ..experts import ExpertAlgorithm
 from ..losses import LOSSES, OutputLosses, Pinball
 from ..recording import RowHistory, RunCallback, log_file, logger, n_records
 from ._fitted_attributes import MixtureAttributes
-from ._forecast_reader import Reader, Reading, Vocabulary
-from ._panel import Issued, Panel, Table
+from ._forecast_reader import ForecastReader, LabelledTable
+from ._labels import TableLabels
+from ._panel import IssuedForecasts, Panel
 from ._parameters import check_mixture
 from ._recorded_rows import RowHistorySource, rows_to_record, show_rows
 from ._series_state import may_fail
 
 
 class ExpertMixture(MixtureAttributes, MultiOutputMixin, RegressorMixin, BaseEstimator):
-    """Forecasts of several models, combined by who is right now, with a memory of who was right before.
+    """Combination of forecasts by weights that follow the best models of the current regime and remember earlier ones.
 
-    A row of ``X`` holds what the models forecast for one time, a column each; NaN says that a model has no forecast: it
-    sleeps. ``partial_fit`` is for rows whose targets have come, in the order of time. Each is scored with the weights
-    that were in force when it was *issued*: see ``block`` and ``lag``.
+    A row of ``X`` holds the forecasts of the models for one time, a column for each; NaN says that a model has no
+    forecast: it sleeps. ``partial_fit`` takes rows whose targets are known, in the order of time. Each row is scored
+    with the weights that were in force when it was *issued*: see ``block`` and ``lag``.
 
     Parameters
     ----------
-    algorithm : ExpertAlgorithm, optional
-        Any of :mod:`ltm_sklearn.experts`. None: an aggregator of three, which follow one expert (``LongTermMemory``),
-        blend all (``MLPoly``) or take the plain mean, weighed by how good their mixtures have been. Without gradients:
-        ``LongTermMemory``.
+    algorithm : ExpertAlgorithm or str, optional
+        Any of :mod:`ltm_sklearn.experts`, or its name in snake case, such as "fixed_share". None: an aggregator of
+        three members, which follow one expert (``LongTermMemory``), blend all (``MLPoly``) or take the plain mean, and
+        an arbiter that weights their mixtures by their losses. Without gradients: ``LongTermMemory``.
     loss : str, RegressionLoss or callable, default="squared_error"
         "squared_error", "absolute_error", "absolute_percentage_error", "pinball", "huber", "log_cosh", or one of
-        :mod:`ltm_sklearn.losses` with
-        parameters, as ``Huber(0.5)``. A callable takes targets and forecasts, shape (n,) both, and returns losses of
-        any scale; it may have a method ``gradient`` with the same arguments.
+        :mod:`ltm_sklearn.losses` with parameters, such as ``Huber(0.5)``. A callable takes targets and forecasts, shape
+        (n,) both, and returns losses of any scale; it may have a method ``gradient`` with the same arguments.
     gradient : bool, default=True
-        Charge experts the linear part of the loss at the mixture, where the loss has a gradient, so that the mixture
-        competes with the best convex combination of the experts, not just with the best expert.
+        Score experts with the linear part of the loss at the mixture, where the loss has a gradient, so that the
+        mixture competes with the best convex combination of the experts, not just with the best expert.
     lag : int, default=0
-        Rows that pass before a row's target is known: it is issued with weights that know nothing of the ``lag`` rows
-        before it.
+        Number of rows that pass before a row's target is known: a row is issued with weights that have not learned the
+        ``lag`` rows before it.
     block : int or str, default=1
-        What is issued together, and learned together in one round: so many rows, or the rows between two changes of
-        the column of this name.
+        Rows that are issued together, and learned together in one round: this number of rows, or the rows between two
+        changes of the column of this name.
     group : str, optional
-        A column, by which the weights differ; or "hour", "weekday", "month" of the times of the rows.
+        A column of groups, each of which has weights of its own; or "hour", "weekday", "month" of the rows' times.
     pooled : bool, default=False
         Whether the mixture of all groups together is one more expert of each group, with half the prior.
     series : str, optional
-        A column that says which series a row is of. Each has its own weights, blocks and lag.
+        A column of series, each of which has its own weights, blocks and lag.
     time : str, optional
-        A column of times, which must go up in each series. Where rows have a ``DatetimeIndex`` it is known without.
+        A column of times, which must go up in each series. A ``DatetimeIndex`` is used without it.
     quantiles : list of float, optional
         Forecast these quantiles, each with its own pinball loss; they do not cross.
     shared : bool, default=False
         Whether several targets, or quantiles, share their weights.
     bias : bool, default=False
-        Add two experts, above and below the plain mean by twice its mean absolute error, so that what all experts have
-        in common can be corrected.
+        Add two experts, above and below the plain mean by twice its mean absolute error, so that an error common to all
+        experts can be corrected.
     prior : array-like of shape (n_experts,) or dict, optional
-        Weights to begin with, by column or by name; None: all the same.
+        Initial weights, by column or by name; None: equal weights.
     record : int or path, optional
-        Keep at most this many records for pictures and :meth:`summary`; where there are more rows, neighbouring ones
-        are averaged. A path, where there are no ``series``: keep 1,000, and mirror them in this file, where other
-        processes can follow the run (see the guide's page on monitoring).
+        Keep at most this many records for pictures and :meth:`summary`; if there are more rows, neighbouring ones are
+        averaged. A path, without ``series``: keep 1,000, and write them to this log file, which other processes can
+        follow (see the guide's page on monitoring).
     n_jobs : int, optional
-        Series side by side, in threads.
+        Number of threads that learn series.
     verbose : int, default=0
-        1: print a line on how the run stands when its rows have doubled since the last line, or a minute has passed;
-        2: after each call.
+        1: print the status of the run when its rows have doubled since the last line, or a minute has passed; 2: after
+        each call.
 
     Attributes
     ----------
     experts_ : list
-        Names of the experts; those that came later are last.
+        Names of the experts; those that were added later come last.
     weights_ : ndarray of shape (n_experts,), or (n_cells, n_experts)
-        The weights now; where there are several series, groups or outputs, those of ``cells_``.
+        Current weights; with several series, groups or outputs, a row for each of ``cells_``.
     cells_ : list
-        What the rows of ``weights_`` are: tuples of series, group and output.
+        Series, group and output of each row of ``weights_``.
     leader_ : str
-        The expert with the largest weight; of several cells, with the largest mean.
+        Expert with the largest weight; if ``weights_`` has several rows, with the largest mean.
     loss_ : ndarray of shape (n_experts,)
         Mean loss of each expert in the rows where it was awake.
     mixture_loss_ : float
-        Mean loss of what was issued.
+        Mean loss of the predictions as issued.
     n_rounds_, n_samples_seen_ : int
-        Rounds and rows so far.
+        Number of rounds and rows.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         When the columns have names.
 
     See Also
     --------
-    LongTermMemoryRegressor : Experts that are models, which it trains.
+    LongTermMemoryRegressor : Combines models, which it also trains.
 
     Examples
     --------
-    Two forecasters take turns in being right:
+    Two forecasters take turns in being accurate:
 
     >>> import numpy as np
     >>> from ltm_sklearn import ExpertMixture
@@ -124,11 +122,11 @@ class ExpertMixture(MixtureAttributes, MultiOutputMixin, RegressorMixin, BaseEst
     (1,)
     """
 
-    _learned = ("_panel", "_known", "_histories", "_callback")
+    _learned = ("_panel", "_labels", "_histories", "_callback")
 
     def __init__(
         self,
-        algorithm: ExpertAlgorithm | None = None,
+        algorithm: ExpertAlgorithm | str | None = None,
         loss: Any = "squared_error",
         *,
         gradient: bool = True,
@@ -166,7 +164,7 @@ class ExpertMixture(MixtureAttributes, MultiOutputMixin, RegressorMixin, BaseEst
     # Learning -----------------------------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, awake: Any = None) -> Self:
-        """Forget everything, and learn a history in one pass; :meth:`partial_fit` goes on.
+        """Forget everything, and learn a history in one pass; :meth:`partial_fit` continues.
 
         Parameters
         ----------
@@ -174,7 +172,7 @@ class ExpertMixture(MixtureAttributes, MultiOutputMixin, RegressorMixin, BaseEst
             Forecasts, in the order of time. Frames of several outputs have columns of two levels, expert and output.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         sample_weight : array-like of shape (n_samples,), optional
-            How far each row counts, relative to the largest weight so far.
+            Weight of each row, relative to the largest weight so far.
         awake : array-like of shape (n_samples, n_experts), optional
             Confidences in [0, 1] of the experts in their forecasts, in the order of ``X`` or, in a frame, by name.
 
@@ -186,15 +184,15 @@ class ExpertMixture(MixtureAttributes, MultiOutputMixin, RegressorMixin, BaseEst
             with unchanged_on_error(self):
                 for name in (*self._learned, "_in_force", "feature_names_in_"):
                     self.__dict__.pop(name, None)
-                self._learn(X, y, sample_weight, awake, history=True)
+                self._learn(X, y, sample_weight, awake, is_history=True)
             self._callback.tell(self._panel.n_experts, 0, at_the_end=True)
         return self
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, awake: Any = None) -> Self:
-        """Learn rows whose targets have come, in the order of time.
+        """Learn rows whose targets are known, in the order of time.
 
-        They were issued earlier, each with the weights that were in force then. A frame may have columns that were not
-        there before, which are new experts, and may lack others, which sleep.
+        Each row is scored with the weights that were in force when it was issued. A frame may have columns that were
+        not there before, which are new experts, and may lack others, which sleep.
 
         Parameters
         ----------
@@ -209,51 +207,54 @@ class ExpertMixture(MixtureAttributes, MultiOutputMixin, RegressorMixin, BaseEst
         """
         with changing(self):
             with unchanged_on_error(self):
-                self._learn(X, y, sample_weight, awake, history=False)
+                self._learn(X, y, sample_weight, awake, is_history=False)
             self._callback.tell(self._panel.n_experts, 0)
         return self
 
-    def _learn(self, X: Any, y: Any, sample_weight: Any, awake: Any, history: bool) -> None:
-        first = not hasattr(self, "_panel")
-        if first:
+    def _learn(self, X: Any, y: Any, sample_weight: Any, awake: Any, is_history: bool) -> None:
+        """Read a table, learn its rounds with the panel, and record them; the state is replaced when all went well."""
+        is_first = not hasattr(self, "_panel")
+        if is_first:
             check_mixture(self)
         else:
-            check_jobs(self.n_jobs)  # which holds at once, as verbose does
-        in_force = clone(self) if first else self._in_force
-        reader = Reader(self, None if first else self._known)
+            check_jobs(self.n_jobs)  # n_jobs and verbose may change at any time; other parameters hold until `fit`
+        parameters = clone(self) if is_first else self._in_force
+
+        reader = ForecastReader(self, None if is_first else self._labels)
         reading = reader.read(X, y, sample_weight, awake)
-        if history:
-            reader.check_history(reading, in_force.lag)
-        panel = in_force._new_panel(reading.vocabulary) if first else self._panel
-        callback = (
-            RunCallback(RowHistorySource(), log_file(in_force, in_force._loss_name())) if first else self._callback
-        )
+        if is_history:
+            reader.check_history(reading.table, parameters.lag)
+
+        if is_first:
+            panel, histories = parameters._new_panel(reading.labels), {}
+            callback = RunCallback(RowHistorySource(), log_file(parameters, parameters._loss_name()))
+        else:
+            panel, histories, callback = self._panel, self._histories, self._callback
         callback.verbose = self.verbose
-        grows = len(reading.vocabulary.experts) > panel.n_experts
-        if not first and (may_fail(in_force.algorithm, panel.losses) or grows):
-            panel = deepcopy(panel)  # it would be half changed if the algorithm or the loss raised an error
-        histories = {} if first else self._histories
-        new = len(reading.vocabulary.experts) - panel.n_experts
-        if new:
+        new_experts = reading.labels.experts[panel.n_experts :]
+        if not is_first and (new_experts or may_fail(parameters.algorithm, panel.losses)):
+            panel = deepcopy(panel)  # an error of the algorithm or the loss would leave it half changed
+        if new_experts:
             histories = deepcopy(histories)
-        _add_experts(new, panel, histories)
-        watched = in_force.record is not None or callback.listens
+            _add_experts(len(new_experts), panel, histories)
+
+        watched = parameters.record is not None or callback.listens
         issued = panel.learn(reading.table, with_weights=watched, n_jobs=self.n_jobs)
-        self._panel, self._known, self._histories, self._callback = panel, reading.vocabulary, histories, callback
-        self._in_force = in_force
-        if new:
-            logger.info("row %d: new experts %s", self.n_samples_seen_, reading.vocabulary.experts[-new:])
+        self._panel, self._labels, self._histories, self._callback = panel, reading.labels, histories, callback
+        self._in_force = parameters
+        if new_experts:
+            logger.info("row %d: new experts %s", self.n_samples_seen_, new_experts)
         if watched:
             self._record(reading, issued)
 
-    def _new_panel(self, known: Vocabulary) -> Panel:
-        losses = self._losses(known.n_outputs)
-        linear = self.gradient and losses.have_gradient
+    def _new_panel(self, labels: TableLabels) -> Panel:
+        losses = self._losses(labels.n_outputs)
         return Panel(
-            _Councils(self.algorithm, linear),
+            self.algorithm,
+            self.gradient and losses.have_gradient,
             losses,
-            self._prior(known.experts),
-            known.n_outputs,
+            self._prior(labels.experts),
+            labels.n_outputs,
             shared=self.shared,
             block=self.block if not isinstance(self.block, str) else 1,
             lag=self.lag,
@@ -261,23 +262,6 @@ class ExpertMixture(MixtureAttributes, MultiOutputMixin, RegressorMixin, BaseEst
             bias=self.bias,
             levels=None if self.quantiles is None else np.asarray(self.quantiles, dtype=np.float64),
         )
-
-    # Of a panel whose series are kept in several mixtures: each knows the experts that any of them has met ----------
-
-    def _begin(self, experts: list[Any]) -> Self:
-        """Know these experts, and no series yet."""
-        check_mixture(self)
-        n_outputs = 1 if self.quantiles is None else len(self.quantiles)
-        known = Vocabulary(experts=list(experts), n_outputs=n_outputs, flat=self.quantiles is None, named=True)
-        self._in_force = clone(self)
-        self._known, self._panel, self._histories = known, self._in_force._new_panel(known), {}
-        self._callback = RunCallback(RowHistorySource(), None)
-        return self
-
-    def _admit(self, experts: list[Any]) -> None:
-        """Let experts join, as if a table had come with their columns."""
-        self._known.experts = self._known.experts + experts
-        _add_experts(len(experts), self._panel, self._histories)
 
     def _losses(self, n_outputs: int) -> OutputLosses:
         if self.quantiles is not None:
@@ -296,6 +280,45 @@ class ExpertMixture(MixtureAttributes, MultiOutputMixin, RegressorMixin, BaseEst
             raise ValueError(f"prior lacks {missing[0]!r}: it must have all experts {experts!r}")
         return check_prior([self.prior[name] for name in experts], len(experts))
 
+    def _record(self, reading: LabelledTable, issued: IssuedForecasts) -> None:
+        """Record rows, series by series, and show them to the callback."""
+        table, callback = reading.table, self._callback
+        weights = self._weights_in_table(issued)
+        rows = rows_to_record(table, self._panel.losses, weights, issued.predictions)
+        names = [str(name) for name in self._labels.experts]
+        if callback.listens:
+            show_rows(callback, rows, names, self.n_samples_seen_ - len(table.targets))
+        record = self._in_force.record
+        if record is None:
+            return
+        order = np.argsort(table.series, kind="stable")
+        first = np.flatnonzero(np.diff(table.series[order], prepend=-1))
+        for here in np.split(order, first[1:]):
+            series = int(table.series[here[0]])
+            if series not in self._histories:
+                self._histories[series] = RowHistory(n_records(record), len(names), table.targets.shape[1])
+            times = None if reading.times is None else reading.times[here]
+            self._histories[series].add({name: values[here] for name, values in rows.items()}, times, now())
+        if callback.log is not None:  # which is for one series
+            callback.source.history, callback.source.names = self._histories[0], names
+
+    # For distributed panels, whose series are kept in several mixtures ----------------------------------------------
+
+    def _begin_panel(self, experts: list[Any]) -> Self:
+        """Start with these experts, before any series is known."""
+        check_mixture(self)
+        n_outputs = 1 if self.quantiles is None else len(self.quantiles)
+        self._labels = TableLabels(experts=list(experts), n_outputs=n_outputs, flat=self.quantiles is None, named=True)
+        self._in_force = clone(self)
+        self._panel, self._histories = self._in_force._new_panel(self._labels), {}
+        self._callback = RunCallback(RowHistorySource(), None)
+        return self
+
+    def _add_to_panel(self, experts: list[Any]) -> None:
+        """Add experts, as if a table had come with their columns."""
+        self._labels.experts = self._labels.experts + experts
+        _add_experts(len(experts), self._panel, self._histories)
+
     # Predicting ---------------------------------------------------------------------------------------------------
 
     def predict(self, X: Any, awake: Any = None) -> Floats:
@@ -313,10 +336,10 @@ class ExpertMixture(MixtureAttributes, MultiOutputMixin, RegressorMixin, BaseEst
         """
         with lock_of(self):
             predictions = self._issue(X, awake).predictions
-            return predictions[:, 0] if self._known.flat else predictions
+            return predictions[:, 0] if self._labels.flat else predictions
 
     def weigh(self, X: Any, awake: Any = None) -> Floats:
-        """The weights that forecasts get now, row by row: those that sleep get none.
+        """Return the weights with which the forecasts of each row are combined now; sleeping experts have none.
 
         Parameters
         ----------
@@ -330,12 +353,12 @@ class ExpertMixture(MixtureAttributes, MultiOutputMixin, RegressorMixin, BaseEst
             experts.
         """
         with lock_of(self):
-            weights = self._of_table(self._issue(X, awake).weights)
-            return weights[:, :, 0] if self._known.flat else weights
+            weights = self._weights_in_table(self._issue(X, awake))
+            return weights[:, :, 0] if self._labels.flat else weights
 
     @locked
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """How well forecasts are combined with the weights that are in force now.
+        """Score predictions with the weights that are in force now.
 
         Parameters
         ----------
@@ -351,58 +374,39 @@ class ExpertMixture(MixtureAttributes, MultiOutputMixin, RegressorMixin, BaseEst
         check_is_fitted(self)
         from sklearn.metrics import d2_pinball_score, r2_score  # here, as they are slow to import and seldom needed
 
-        said = self.predict(X)
+        predictions = self.predict(X)
         quantiles = self._in_force.quantiles
         with named_value_errors("y"):
             if quantiles is None:
-                return float(r2_score(y, said, sample_weight=sample_weight))
-            levels = enumerate(np.asarray(quantiles, dtype=np.float64).tolist())
-            return float(
-                np.mean([d2_pinball_score(y, said[:, at], sample_weight=sample_weight, alpha=q) for at, q in levels])
-            )
+                return float(r2_score(y, predictions, sample_weight=sample_weight))
+            levels = np.asarray(quantiles, dtype=np.float64).tolist()
+            scores = [
+                d2_pinball_score(y, predictions[:, at], sample_weight=sample_weight, alpha=level)
+                for at, level in enumerate(levels)
+            ]
+            return float(np.mean(scores))
 
-    def _issue(self, X: Any, awake: Any) -> Issued:
+    def _issue(self, X: Any, awake: Any) -> IssuedForecasts:
         check_is_fitted(self)
-        reader = Reader(self, self._known)
-        reading = reader.read(X, awake=awake, learn=False)
-        table: Table = reading.table
-        unknown = reading.vocabulary.experts[self._panel.n_experts :]
-        if unknown:  # nothing is known of them
-            seats = self._panel.n_experts
-            awake_too = None if table.awake is None else table.awake[:, :seats]
-            table = table._replace(forecasts=table.forecasts[:, :seats], awake=awake_too)
-            silent = np.isnan(table.forecasts)
-            if awake_too is not None:
-                silent |= (awake_too == 0.0)[:, :, np.newaxis]
-            if silent.all(axis=1).any():
+        table, _, labels = ForecastReader(self, self._labels).read(X, awake=awake, learn=False)
+        n_experts = self._panel.n_experts
+        if len(labels.experts) > n_experts:  # nothing is known of the others
+            known_awake = None if table.awake is None else table.awake[:, :n_experts]
+            table = table._replace(forecasts=table.forecasts[:, :n_experts], awake=known_awake)
+            asleep = np.isnan(table.forecasts)
+            if known_awake is not None:
+                asleep |= (known_awake == 0.0)[:, :, np.newaxis]
+            if asleep.all(axis=1).any():
+                unknown = labels.experts[n_experts:]
                 raise ValueError(f"only experts that were never learned have forecasts in some rows: {unknown!r}")
         return self._panel.issue(table)
 
-    def _of_table(self, weights: Floats | None) -> Floats:
-        """Without those of the experts above and below the mean."""
-        assert weights is not None
-        return weights[:, 2:] if self._in_force.bias else weights
+    def _weights_in_table(self, issued: IssuedForecasts) -> Floats:
+        """Return the weights of the table's experts, without the bias experts."""
+        assert issued.weights is not None
+        return issued.weights[:, 2:] if self._in_force.bias else issued.weights
 
-    def _record(self, reading: Reading, issued: Issued) -> None:
-        """Record rows, series by series, and let the callback see them."""
-        table, callback = reading.table, self._callback
-        rows = rows_to_record(table, self._panel.losses, self._of_table(issued.weights), issued.predictions)
-        names = [str(name) for name in self._known.experts]
-        if callback.listens:
-            show_rows(callback, rows, names, self.n_samples_seen_ - len(table.targets))
-        record = self._in_force.record
-        if record is None:
-            return
-        order = np.argsort(table.series, kind="stable")
-        first = np.flatnonzero(np.diff(table.series[order], prepend=-1))
-        for here in np.split(order, first[1:]):
-            series = int(table.series[here[0]])
-            if series not in self._histories:
-                self._histories[series] = RowHistory(n_records(record), len(names), table.targets.shape[1])
-            times = None if reading.times is None else reading.times[here]
-            self._histories[series].add({name: values[here] for name, values in rows.items()}, times, now())
-        if callback.log is not None:  # which is for one series
-            callback.source.history, callback.source.names = self._histories[0], names
+    # Protocols ----------------------------------------------------------------------------------------------------
 
     def __getstate__(self) -> dict[str, Any]:
         with lock_of(self):
@@ -419,18 +423,8 @@ class ExpertMixture(MixtureAttributes, MultiOutputMixin, RegressorMixin, BaseEst
 
 
 def _add_experts(n: int, panel: Panel, histories: dict[int, RowHistory]) -> None:
-    """Let so many experts join; they take the last seats."""
+    """Add experts, who come last."""
     for _ in range(n):
         panel.add_expert()
         for history in histories.values():
             history.add_expert()
-
-
-class _Councils:
-    """Makes councils; a class, so that it pickles."""
-
-    def __init__(self, algorithm: ExpertAlgorithm | None, linear: bool) -> None:
-        self.algorithm, self.linear = algorithm, linear
-
-    def __call__(self, prior: Floats) -> Aggregator:
-        return Aggregator(self.algorithm, self.linear, normalise(prior))

@@ -1,9 +1,9 @@
-"""What is shown of a fitted mixture."""
+"""Attributes of a fitted mixture, its run record and its summary."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -12,16 +12,29 @@ from .._typing import Floats
 from ..engine import locked
 from ..losses import loss_name
 from ..recording import RowHistory, RunCallback, RunRecord
-from ._forecast_reader import Vocabulary
-from ._panel import Panel
-from ._summary import MixtureSummary, summarised
+from ._labels import TableLabels
+from ._panel import ALL, Panel
+from ._summary import MixtureSummary, new_summary
+
+
+class LossSums(NamedTuple):
+    """Sums of losses over the rows learned, of the experts, the mixture and the plain mean, in this order."""
+
+    losses: Floats  #: (n_experts + 2,)
+    weights: Floats  #: (n_experts + 2,): of the rows in which each was awake
+    mixture_losses: Floats  #: (n_experts + 2,): losses of the mixture in the same rows
+
+    @property
+    def means(self) -> Floats:
+        """Mean losses, (n_experts + 2,); NaN for experts that were never awake."""
+        return np.divide(self.losses, self.weights, out=np.full(self.losses.shape, np.nan), where=self.weights > 0.0)
 
 
 class MixtureAttributes:
-    """Attributes that are read off the panel, and what was recorded."""
+    """Base class of ExpertMixture: attributes computed from its panel, and what was recorded."""
 
     _panel: Panel
-    _known: Vocabulary
+    _labels: TableLabels
     _histories: dict[int, RowHistory]  #: by series
     _callback: RunCallback
     _in_force: Any  #: a mixture with the parameters of the first round, which hold until the next fit
@@ -30,14 +43,14 @@ class MixtureAttributes:
 
     @locked
     def run_record(self, series: Any = None, output: Any = None) -> RunRecord:
-        """What was recorded, for pictures and for analyses of one's own.
+        """Return what was recorded, for pictures and analyses.
 
         Parameters
         ----------
         series : optional
-            Of which series, if there are several.
+            The series, if there are several.
         output : optional
-            Of which target or quantile; None: the mean of all.
+            The target or quantile; None: the mean of all.
 
         Returns
         -------
@@ -49,27 +62,21 @@ class MixtureAttributes:
             raise ValueError("nothing was recorded: give ExpertMixture record=, the number of records to keep")
         history = self._histories[self._series_code(series)]
         at = None if output is None else self._output_at(output)
-        ends = np.cumsum(history.counts)
+        means: dict[str, Any] = {name: history.means(name, at) for name in history.sums if name != "awake"}
         return RunRecord(
-            names=[str(name) for name in self._known.experts],
-            ends=ends,
+            names=[str(name) for name in self._labels.experts],
+            ends=np.cumsum(history.counts),
             counts=history.counts,
             times=history.times,
-            weights=history.means("weights", at),
-            losses=history.means("losses", at),
-            loss=history.means("loss", at),
-            forecasts=history.means("forecasts", at),
-            targets=history.means("targets", at),
-            predictions=history.means("predictions", at),
             loss_name=self._in_force._loss_name(),
-            uniform=history.means("uniform", at),
+            **means,
         )
 
     def _loss_name(self) -> str:
         return "pinball" if self.quantiles is not None else loss_name(self.loss)
 
     def _series_code(self, series: Any) -> int:
-        codes = self._known.series
+        codes = self._labels.series
         if series is None:
             if len(codes) > 1:
                 raise ValueError(f"there are {len(codes)} series: say which, with series=")
@@ -77,25 +84,25 @@ class MixtureAttributes:
         return _looked_up(codes, series, "series", f"there are {len(codes)}")
 
     def _output_at(self, output: Any) -> int:
-        names = self._known.outputs or self._output_names()
+        names = self._output_names()
         return _looked_up({name: at for at, name in enumerate(names)}, output, "output", f"there are {names!r}")
 
     def _output_names(self) -> list[Any]:
         quantiles = self._in_force.quantiles
-        if quantiles is not None:
-            return [float(level) for level in quantiles]
-        return list(range(self._known.n_outputs))
+        if self._labels.outputs:
+            return self._labels.outputs
+        return list(range(self._labels.n_outputs)) if quantiles is None else [float(level) for level in quantiles]
 
     @locked
     def summary(self, series: Any = None, max_switches: int = 10) -> MixtureSummary:
-        """What the mixture lost, and each expert, the plain mean, and what could have been reached in hindsight.
+        """Compare the losses of the mixture with those of the experts, the plain mean and the best in hindsight.
 
         Parameters
         ----------
         series : optional
             One of the series; None: all together, and no oracles where there are several.
         max_switches : int, default=10
-            Of the best sequence of experts.
+            Most switches of the best sequence of experts.
 
         Returns
         -------
@@ -103,9 +110,10 @@ class MixtureAttributes:
             Prints as a table; has ``frame()`` and ``markdown()``.
         """
         check_is_fitted(self)
-        return summarised(self, series, max_switches)
+        return new_summary(self, series, max_switches)
 
-    def _fitted(self, name: str) -> Panel:
+    def _fitted_panel(self, name: str) -> Panel:
+        """Return the panel; an error that names the attribute before fitting."""
         if not hasattr(self, "_panel"):
             raise AttributeError(f"{type(self).__name__} has no attribute {name!r} before it is fitted")
         return self._panel
@@ -114,28 +122,27 @@ class MixtureAttributes:
     @locked
     def experts_(self) -> list[Any]:
         """Names of the experts."""
-        self._fitted("experts_")
-        return list(self._known.experts)
+        self._fitted_panel("experts_")
+        return list(self._labels.experts)
 
     @property
     @locked
     def n_rounds_(self) -> int:
-        """Rounds so far, of all series, groups and outputs."""
-        return self._fitted("n_rounds_").n_learned
+        """Number of rounds of all series, groups and outputs."""
+        return self._fitted_panel("n_rounds_").n_rounds
 
     @property
     @locked
     def n_samples_seen_(self) -> int:
-        """Rows so far."""
-        return int(self._fitted("n_samples_seen_").n_rows.sum())
+        """Number of rows."""
+        return int(self._fitted_panel("n_samples_seen_").n_rows.sum())
 
     @property
     @locked
     def cells_(self) -> list[tuple[Any, Any, Any]]:
-        """What the rows of ``weights_`` are of: series, group and output; None where there is just one."""
-        panel = self._fitted("cells_")
-        series, groups = list(self._known.series), list(self._known.groups)
-        outputs = self._known.outputs or self._output_names()
+        """Series, group and output of each row of ``weights_``; None where there is just one."""
+        panel = self._fitted_panel("cells_")
+        series, groups, outputs = list(self._labels.series), list(self._labels.groups), self._output_names()
         several = len(outputs) > 1 and not self._in_force.shared
         return [
             (
@@ -143,70 +150,63 @@ class MixtureAttributes:
                 groups[g] if groups else None,
                 outputs[o] if several else None,
             )
-            for s, g, o in panel.cells
-            if g >= 0
+            for s, g, o in panel.states
+            if g != ALL
         ]
 
     @property
     @locked
     def weights_(self) -> Floats:
-        """The weights now."""
-        panel = self._fitted("weights_")
+        """Current weights of the experts."""
+        panel = self._fitted_panel("weights_")
         rows = []
-        for (series, group, output), cell in panel.cells.items():
-            if group < 0:
+        for (series, group, output), state in panel.states.items():
+            if group == ALL:
                 continue
-            current_weights = cell.current_weights()
-            weights = current_weights.trust @ current_weights.member_weights
+            weights = state.current_weights().awake_weights
             if self._in_force.pooled:
-                of_pool = panel.cells[series, -1, output].current_weights()
-                weights = weights[1:] + weights[0] * (of_pool.trust @ of_pool.member_weights)
+                pool = panel.states[series, ALL, output].current_weights().awake_weights
+                weights = weights[1:] + weights[0] * pool
             rows.append(weights[2:] if self._in_force.bias else weights)
         return rows[0] if len(rows) == 1 else np.stack(rows)
 
     @property
     @locked
     def leader_(self) -> Any:
-        """The expert with the largest weight."""
-        weights = np.atleast_2d(self._weights("leader_"))
-        return self._known.experts[int(weights.mean(axis=0).argmax())]
-
-    def _weights(self, name: str) -> Floats:
-        self._fitted(name)
-        return self.weights_
+        """Expert with the largest weight."""
+        self._fitted_panel("leader_")
+        return self._labels.experts[int(np.atleast_2d(self.weights_).mean(axis=0).argmax())]
 
     @property
     @locked
     def loss_(self) -> Floats:
         """Mean loss of each expert where it was awake; NaN if it never was."""
-        tally = self._tally("loss_", None)
-        return _ratio(tally[0], tally[1])[:-2]
+        return self._loss_sums("loss_").means[:-2]
 
     @property
     @locked
     def mixture_loss_(self) -> float:
-        """Mean loss of what was issued."""
-        tally = self._tally("mixture_loss_", None)
-        return float(_ratio(tally[0], tally[1])[-2])
+        """Mean loss of the predictions as issued."""
+        return float(self._loss_sums("mixture_loss_").means[-2])
 
-    def _tally(self, name: str, series: int | None) -> Floats:
-        """Sums of losses and weights of the experts, the mixture and the plain mean, over the cells."""
-        panel = self._fitted(name)
-        extra = 2 * self._in_force.bias + self._in_force.pooled
-        tallies = [
-            cell.tally[:, extra:] for (of, group, _), cell in panel.cells.items() if group >= 0 and series in (None, of)
+    def _loss_sums(self, name: str, series: int | None = None) -> LossSums:
+        """Return sums of losses over all states, or those of a series."""
+        panel = self._fitted_panel(name)
+        n_further = 2 * self._in_force.bias + self._in_force.pooled
+        sums = [
+            state.loss_sums[:, n_further:]
+            for (of, group, _), state in panel.states.items()
+            if group != ALL and series in (None, of)
         ]
-        tally = np.array(np.sum(tallies, axis=0))
-        tally[[0, 2], -2] -= panel.saved.sum() if series is None else panel.saved[series]
-        return tally
-
-
-def _ratio(part: Floats, whole: Floats) -> Floats:
-    return np.divide(part, whole, out=np.full(part.shape, np.nan), where=whole > 0.0)
+        total = LossSums(*np.array(np.sum(sums, axis=0)))
+        saved = panel.saved.sum() if series is None else panel.saved[series]
+        for values in (total.losses, total.mixture_losses):
+            values[-2] -= saved
+        return total
 
 
 def _looked_up(places: Mapping[Any, int], name: Any, what: str, others: str) -> int:
     try:
         return places[name]
-    except (KeyError, TypeError):  # TypeError: nothing that has a hash, so no name either
+    except (KeyError, TypeError):  # TypeError: without a hash it is no name
         raise ValueError(f"there is no {what} {name!r}; {others}") from None

@@ -1,4 +1,4 @@
-"""Forecasts of several steps ahead: weights for each step, learned when the time that was forecast has come."""
+"""Horizon weights: weights for each step of a forecasting horizon, learned when the forecast time has come."""
 
 from __future__ import annotations
 
@@ -8,114 +8,101 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._param_checks import check_option, check_prior
+from .._param_checks import check_prior
 from .._typing import Floats
-from ..aggregation import Aggregator
+from ..aggregation import Aggregator, ForecastRows
 from ..experts import ExpertAlgorithm
 from ..losses import LOSSES, OutputLosses
-from ._panel import filled
-from ._series_state import Entries, SeriesState, may_fail, run_series
+from ._forecast_table import with_confidences
+from ._series_state import Rounds, SeriesState, may_fail, run_series
 
 
-class Said(NamedTuple):
-    """What the experts forecast for a time that has not come yet."""
+class PendingForecasts(NamedTuple):
+    """Forecasts of the experts for a time that has not come yet."""
 
     time: Any
-    step: int  #: how far ahead it was
-    issue: int  #: how many values were known then
-    forecasts: Floats  #: (n_experts,); NaN where asleep
-
-
-def check_weighing(algorithm: Any, loss: Any) -> None:
-    """Raise a ValueError that names which of the two is none."""
-    if not (algorithm is None or isinstance(algorithm, ExpertAlgorithm)):
-        raise ValueError(f"algorithm={algorithm!r} is no expert algorithm of ltm_sklearn.experts")
-    if algorithm is not None:
-        algorithm.check_parameters()
-    if not callable(loss):
-        check_option("loss", loss, tuple(LOSSES))
+    step: int  #: how far ahead they are
+    issue: int  #: how many values were known when they were issued
+    forecasts: Floats  #: (n_experts,); NaN where an expert sleeps
 
 
 def losses_of(loss: Any) -> OutputLosses:
-    """A loss by its name, or one's own."""
+    """Return a loss by its name, or a custom one."""
     return OutputLosses([LOSSES[loss] if isinstance(loss, str) else loss])
 
 
-def aggregator_of(algorithm: ExpertAlgorithm | None, losses: OutputLosses, n_experts: int) -> Aggregator:
-    """A fresh aggregator of these experts, who are charged gradients where the loss has them."""
+def new_aggregator(algorithm: ExpertAlgorithm | str | None, losses: OutputLosses, n_experts: int) -> Aggregator:
+    """Return a fresh aggregator, which learns from linear losses if the loss has a gradient."""
     return Aggregator(algorithm, losses.have_gradient, check_prior(getattr(algorithm, "prior", None), n_experts))
 
 
 class HorizonWeights:
-    """A cell for each step of the horizon, and what waits for its time to come.
+    """Series state for each step of the horizon, and forecasts whose time has not come yet.
 
     Parameters
     ----------
-    algorithm : ExpertAlgorithm or None
+    algorithm : ExpertAlgorithm, str or None
     loss : str, RegressionLoss or callable
     n_experts : int
     """
 
-    def __init__(self, algorithm: ExpertAlgorithm | None, loss: Any, n_experts: int) -> None:
+    def __init__(self, algorithm: ExpertAlgorithm | str | None, loss: Any, n_experts: int) -> None:
         self.algorithm, self.losses, self.n_experts = algorithm, losses_of(loss), n_experts
-        self.cells: dict[int, SeriesState] = {}  #: by step
-        self.n_seen = 0  #: values so far
-        self.held: dict[tuple[Any, int], Said] = {}  #: by time and step
+        self.states: dict[int, SeriesState] = {}  #: by step
+        self.n_values = 0  #: values that are known
+        self.pending: dict[tuple[Any, int], PendingForecasts] = {}  #: by time and step
 
     # Issuing ------------------------------------------------------------------------------------------------------
 
     def combine(self, steps: Iterable[int], forecasts: Floats) -> Floats:
-        """What is said of these steps, (n_steps,), of forecasts (n_steps, n_experts); NaN where all sleep."""
-        said = np.full(len(forecasts), np.nan)
+        """Combine forecasts (n_steps, n_experts) of these steps, (n_steps,); NaN where all experts sleep."""
+        predictions = np.full(len(forecasts), np.nan)
         for at, (step, row) in enumerate(zip(steps, forecasts, strict=True)):
             if not np.isnan(row).all():
-                x, awake = filled(row[np.newaxis], None)
-                current_weights = self._nearest(step).current_weights()
-                said[at] = current_weights.prediction(current_weights.mixtures(x, awake))[0]
-        return said
+                x, awake = with_confidences(row[np.newaxis], None)
+                predictions[at] = self._nearest(step).current_weights().predict(x, awake)[0]
+        return predictions
 
     def weights(self, step: int) -> Floats:
-        """The weights of a step now, (n_experts,)."""
-        current_weights = self._nearest(step).current_weights()
-        weights: Floats = current_weights.trust @ current_weights.member_weights
-        return weights
+        """Return the current weights for a step, (n_experts,)."""
+        return self._nearest(step).current_weights().awake_weights
 
     def _nearest(self, step: int) -> SeriesState:
-        """The cell of a step; of one that was never forecast before, that of the nearest."""
-        if not self.cells:
-            return self._fresh(step)
-        return self.cells[min(self.cells, key=lambda each: (abs(each - step), each))]
+        """Return the state of a step; of a step that was never forecast, that of the nearest."""
+        if not self.states:
+            return self._new_state(step)
+        return self.states[min(self.states, key=lambda each: (abs(each - step), each))]
 
-    def _fresh(self, step: int) -> SeriesState:
+    def _new_state(self, step: int) -> SeriesState:
         # what is forecast one step ahead is learned before anything else is forecast
-        return SeriesState(aggregator_of(self.algorithm, self.losses, self.n_experts), lags=step > 1)
+        return SeriesState(new_aggregator(self.algorithm, self.losses, self.n_experts), lags=step > 1)
 
     # Learning -----------------------------------------------------------------------------------------------------
 
-    def hold(self, times: Iterable[Any], steps: Sequence[int], forecasts: Floats) -> None:
-        """Keep what is forecast now until its time comes; where all sleep there is nothing to keep."""
+    def add_forecasts(self, times: Iterable[Any], steps: Sequence[int], forecasts: Floats) -> None:
+        """Keep forecasts that are issued now until their time comes, but no rows in which all experts sleep."""
         for time, step, row in zip(times, steps, forecasts, strict=True):
             if not np.isnan(row).all():
-                self.held[time, step] = Said(time, step, self.n_seen, row)
-                if step not in self.cells:
-                    self.cells[step] = self._fresh(step)
+                self.pending[time, step] = PendingForecasts(time, step, self.n_values, row)
+                if step not in self.states:
+                    self.states[step] = self._new_state(step)
 
     def learn(self, values: Mapping[Any, float]) -> None:
-        """Values by their times, which become known together: each is a round of every step that it was forecast at.
+        """Learn values by their times, which become known together: a round for each step that forecast them.
 
-        What was forecast for earlier times, of which there is no value, is given up.
+        Forecasts for earlier times, which have no value, are dropped.
         """
         if not values:
             return
         self.check(list(values.values()))
-        due = [said for said in self.held.values() if said.time in values]
-        due.sort(key=lambda said: (said.step, said.issue))
-        n_seen = self.n_seen + len(values)
+        due = [pending for pending in self.pending.values() if pending.time in values]
+        due.sort(key=lambda pending: (pending.step, pending.issue))
+        n_values = self.n_values + len(values)
         if due:
-            self._run(due, np.array([values[said.time] for said in due], dtype=np.float64), n_seen)
+            self._run(due, np.array([values[pending.time] for pending in due], dtype=np.float64), n_values)
         latest = max(values)
-        self.held = {(time, step): said for (time, step), said in self.held.items() if time > latest}
-        self.n_seen = n_seen
+        self.pending = {key: pending for key, pending in self.pending.items() if pending.time > latest}
+        self.n_values = n_values
 
     def check(self, values: list[float]) -> None:
         """Raise a ValueError that names a value that the loss cannot take."""
@@ -123,25 +110,21 @@ class HorizonWeights:
             if hasattr(loss, "check_targets"):
                 loss.check_targets(np.array(values, dtype=np.float64)[:, np.newaxis])
 
-    def _run(self, due: list[Said], targets: Floats, n_seen: int) -> None:
-        """Rounds of one row each, those of a cell together, in the order of issue."""
-        x, awake = filled(np.stack([said.forecasts for said in due]), None)
-        steps = np.array([said.step for said in due])
-        entries = Entries(
-            x,
-            targets,
-            awake,
-            None,
-            None,
-            np.arange(len(due) + 1, dtype=np.int64),
-            np.array([said.issue for said in due], dtype=np.int64),
-            np.full(len(due), n_seen, dtype=np.int64),
-            np.ones(len(due), dtype=np.bool_),
+    def _run(self, due: list[PendingForecasts], targets: Floats, n_values: int) -> None:
+        """Learn rounds of one row each, which are sorted by step and issue."""
+        forecasts, awake = with_confidences(np.stack([pending.forecasts for pending in due]), None)
+        rounds = Rounds(
+            ForecastRows(forecasts, targets, awake),
+            starts=np.arange(len(due) + 1, dtype=np.int64),
+            issue=np.array([pending.issue for pending in due], dtype=np.int64),
+            known_at=np.full(len(due), n_values, dtype=np.int64),
+            complete=np.ones(len(due), dtype=np.bool_),
         )
-        begins = np.flatnonzero(np.diff(steps, prepend=steps[0] - 1))
-        cells = {step: self.cells[step] for step in steps[begins].tolist()}
+        steps = np.array([pending.step for pending in due])
+        first = np.flatnonzero(np.diff(steps, prepend=steps[0] - 1))
+        states = {step: self.states[step] for step in steps[first].tolist()}
         if may_fail(self.algorithm, self.losses):
-            cells = deepcopy(cells)  # they would be half changed if the algorithm or the loss raised an error
-        rounds_of = np.append(begins, len(due)).astype(np.int64)
-        run_series(list(cells.values()), rounds_of, entries, self.losses, with_weights=False)
-        self.cells.update(cells)
+            states = deepcopy(states)  # an error of the algorithm or the loss would leave them half changed
+        rounds_of = np.append(first, len(due)).astype(np.int64)
+        run_series(list(states.values()), rounds_of, rounds, self.losses, with_weights=False)
+        self.states.update(states)

@@ -1,4 +1,4 @@
-"""What the parameters of a mixture may be."""
+"""Domains of the parameters of ExpertMixture."""
 
 from __future__ import annotations
 
@@ -8,25 +8,28 @@ from typing import Any
 import numpy as np
 
 from .._param_checks import as_floats, check_count, check_flag, check_jobs, check_number, check_option
-from ..experts import ExpertAlgorithm
+from ..experts import expert_algorithm
 from ..losses import LOSSES
 from ..recording import check_record, check_verbose
 
-MOST_ROWS = 2**40  #: of a block or a lag; sums of rows must stay whole numbers
+#: Most rows of a block or a lag: sums of rows must stay exact.
+MOST_ROWS = 2**40
+
+
+def check_algorithm_and_loss(algorithm: Any, loss: Any) -> None:
+    """Raise a ValueError that names the argument, ``algorithm`` or ``loss``, that is none."""
+    expert_algorithm(algorithm).check_parameters()
+    if isinstance(loss, type):
+        raise ValueError(f"loss={loss.__name__} is a class: give an instance, {loss.__name__}()")
+    if not callable(loss):
+        check_option("loss", loss, tuple(LOSSES))
 
 
 def check_mixture(mixture: Any) -> None:
-    """Raise a ValueError that names a parameter outside its domain."""
-    if mixture.algorithm is not None:
-        if not isinstance(mixture.algorithm, ExpertAlgorithm):
-            raise ValueError(f"algorithm={mixture.algorithm!r} must be an instance of a subclass of ExpertAlgorithm")
-        if mixture.prior is not None and getattr(mixture.algorithm, "prior", None) is not None:
-            raise ValueError("prior is given twice: here, and to the algorithm")
-        mixture.algorithm.check_parameters()
-    if isinstance(mixture.loss, type):
-        raise ValueError(f"loss={mixture.loss.__name__} is a class: give an instance, {mixture.loss.__name__}()")
-    if not callable(mixture.loss):
-        check_option("loss", mixture.loss, tuple(LOSSES))
+    """Raise a ValueError that names a parameter of ExpertMixture outside its domain."""
+    check_algorithm_and_loss(mixture.algorithm, mixture.loss)
+    if mixture.prior is not None and getattr(mixture.algorithm, "prior", None) is not None:
+        raise ValueError("prior is given twice: here, and to the algorithm")
     for name in ("gradient", "pooled", "shared", "bias"):
         check_flag(name, getattr(mixture, name))
     if (

@@ -1,4 +1,4 @@
-"""What is recorded of a mixture, and told while it runs."""
+"""Recorded rows of a mixture: what its history and its callback get."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import numpy as np
 from .._typing import Floats
 from ..losses import OutputLosses
 from ..recording import LATELY, Record, RowHistory, RunCallback
-from ._panel import Table, plain_mean
+from ._forecast_table import ForecastTable, plain_mean
 
 
 class RowHistorySource:
-    """A history as the log file sees it: means over the outputs, record by record."""
+    """Source of the log file: the history's records as means over the outputs."""
 
     def __init__(self) -> None:
         self.history: RowHistory | None = None
@@ -22,14 +22,14 @@ class RowHistorySource:
 
     @property
     def stride(self) -> int:
-        """Rows of a record."""
+        """Number of rows of a record."""
         return 1 if self.history is None else self.history.stride
 
     def __len__(self) -> int:
         return 0 if self.history is None else len(self.history.counts)
 
     def items(self, start: int) -> list[tuple[Record, float, Any]]:
-        """Records from ``start`` on, the moments when they were complete, and the times of their last rows."""
+        """Return records from ``start`` on, when each was complete, and the times of their last rows."""
         history = self.history
         if history is None:
             return []
@@ -62,8 +62,10 @@ def _plain(when: Any) -> Any:
     return str(when) if isinstance(when, np.datetime64) else when.item()
 
 
-def rows_to_record(table: Table, losses: OutputLosses, weights: Floats, predictions: Floats) -> dict[str, Floats]:
-    """What a history takes in of rows that were issued with these weights."""
+def rows_to_record(
+    table: ForecastTable, losses: OutputLosses, weights: Floats, predictions: Floats
+) -> dict[str, Floats]:
+    """Return what a history records of rows that were issued with these weights."""
     forecasts, y = table.forecasts, table.targets
     n_rows, n_experts, n_outputs = forecasts.shape
     outputs = np.tile(np.arange(n_outputs), n_rows) if n_outputs > 1 else None
@@ -71,25 +73,25 @@ def rows_to_record(table: Table, losses: OutputLosses, weights: Floats, predicti
     if table.awake is not None:
         awake &= (table.awake > 0.0)[:, :, np.newaxis]
     means = plain_mean(forecasts, table.awake)
-    said = np.where(awake, forecasts, means[:, np.newaxis])
+    filled = np.where(awake, forecasts, means[:, np.newaxis])
 
-    def lost(values: Floats) -> Floats:
+    def loss_of(values: Floats) -> Floats:
         return losses.of(y.ravel(), np.ascontiguousarray(values).ravel(), outputs).reshape(y.shape)
 
     return {
         "weights": weights,
         "forecasts": np.where(awake, forecasts, 0.0),
         "awake": awake.astype(np.float64),
-        "losses": np.stack([lost(said[:, at]) for at in range(n_experts)], axis=1) * awake,
+        "losses": np.stack([loss_of(filled[:, at]) for at in range(n_experts)], axis=1) * awake,
         "targets": y,
         "predictions": predictions,
-        "loss": lost(predictions),
-        "uniform": lost(means),
+        "loss": loss_of(predictions),
+        "uniform": loss_of(means),
     }
 
 
 def show_rows(callback: RunCallback, rows: dict[str, Floats], names: list[str], n_before: int) -> None:
-    """Let a callback see rows: the last ones, and those where another expert begins to lead."""
+    """Show rows to a callback: the last ones, and those where another expert begins to lead."""
     weights, loss, uniform = (rows[name].mean(axis=-1) for name in ("weights", "loss", "uniform"))
     leaders = weights.argmax(axis=1)
     n_rows = len(leaders)

@@ -1,4 +1,4 @@
-"""Cells: councils with the rounds that each has had, and many of them side by side."""
+"""State of a series: an aggregator, the versions of its weights that are still needed, and sums of losses."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .._optional import compiled
 from .._typing import Floats, Integers
-from ..aggregation import Aggregator, AggregatorWeights, Rows
+from ..aggregation import Aggregator, AggregatorWeights, ForecastRows
 from ..experts import LongTermMemory, MLPoly, SteadyMemory
 from ..losses import (
     FADING,
@@ -27,256 +27,246 @@ from ..losses import (
 
 kernel = compiled("_mixing", __package__)
 
+#: Names of the losses in the kernel, and of the attribute that is their parameter.
+KERNEL_LOSSES: dict[type, tuple[str, str]] = {
+    SquaredError: ("SQUARED", ""),
+    AbsoluteError: ("ABSOLUTE", ""),
+    AbsolutePercentageError: ("PERCENTAGE", ""),
+    Pinball: ("PINBALL", "quantile"),
+    Huber: ("HUBER", "delta"),
+    LogCosh: ("LOG_COSH", ""),
+}
 
-class Entries(NamedTuple):
-    """Rows of one or many cells, cell by cell, each in the order of time."""
 
-    forecasts: Floats  #: (n_rows, n_experts); finite also where an expert sleeps
-    targets: Floats  #: (n_rows,)
-    awake: Floats | None  #: (n_rows, n_experts): confidences; None if all are 1
-    row_weights: Floats | None  #: (n_rows,) in [0, 1]; None if all are 1
-    outputs: NDArray[np.intp] | None  #: (n_rows,): which loss is whose; None if there is one
-    starts: Integers  #: (n_rounds + 1,): where the rounds begin, and the last ends
-    issue: Integers  #: (n_rounds,): how many rows of the series were known when it was issued
-    known_at: Integers  #: (n_rounds,): how many rows are there when all its targets are known
+class Rounds(NamedTuple):
+    """Rounds of one or several series states, state by state, each in the order of time."""
+
+    rows: ForecastRows
+    starts: Integers  #: (n_rounds + 1,): the first row of each round, and the end of the last round
+    issue: Integers  #: (n_rounds,): how many rows of the series were known when the round was issued
+    known_at: Integers  #: (n_rounds,): how many rows there are when all targets of the round are known
     complete: NDArray[np.bool_]  #: (n_rounds,): whether all its targets are there
 
-    def part(self, first: int, last: int) -> Entries:
-        """The rounds from one to before another."""
-        rows, rounds = slice(self.starts[first], self.starts[last]), slice(first, last)
-
-        def cut(values: Any) -> Any:
-            return None if values is None else values[rows]
-
+    def part(self, first: int, last: int) -> Rounds:
+        """Return the rounds from ``first`` to before ``last``."""
+        rounds = slice(first, last)
+        rows = self.rows.take(slice(self.starts[first], self.starts[last]))
         starts = self.starts[first : last + 1] - self.starts[first]
-        of_rows: Any = [cut(values) for values in self[:5]]
-        of_rounds: Any = [starts, self.issue[rounds], self.known_at[rounds], self.complete[rounds]]
-        return Entries(*of_rows, *of_rounds)
-
-    def rows(self, at: int) -> Rows:
-        """The rows of a round."""
-        here = slice(self.starts[at], self.starts[at + 1])
-        parts: Any = [None if values is None else values[here] for values in self[:5]]
-        return Rows(*parts)
+        return Rounds(rows, starts, self.issue[rounds], self.known_at[rounds], self.complete[rounds])
 
 
 class SeriesState:
-    """An aggregator, what it has issued, and what came of it.
+    """Aggregator of a series, the weights that it has issued, and sums of the losses.
 
-    What is issued is kept for as long as rows may still come that were issued with it: a *page* for each round, which
-    says from when on it was in force.
+    A *weight version* is what was issued after a round, and holds from a certain number of known rows on. Versions are
+    kept while rows may come that were issued with them.
 
     Parameters
     ----------
     aggregator : Aggregator
     lags : bool
-        Whether rounds are learned when others have been issued since: then pages hold what that takes.
+        Whether rounds are learned after later ones were issued: then versions also hold the views of the algorithms.
     n_further : int, default=0
-        How many of the first experts are none of the table's: they do not count in the plain mean.
+        How many of the first experts are not in the table: they do not count in the plain mean.
     """
 
     def __init__(self, aggregator: Aggregator, lags: bool, n_further: int = 0) -> None:
         self.aggregator, self.lags, self.n_further = aggregator, lags, n_further
-        n_members, n_experts = aggregator.current_weights().member_weights.shape
-        #: (n_pages, width): trust, member_weights and, with a lag, the views of each; the last is what is issued now
-        self.book = self._page()[np.newaxis]
-        self.in_force_from = np.zeros(1, dtype=np.int64)  #: (n_pages,): the rows known from which on
-        #: over the rows learned, of the experts, the mixture and the plain mean: sums of their losses and of the rows'
-        #: weights, and of what the mixture lost in the same rows
-        self.tally = np.zeros((3, n_experts + 2))
-        self.n_members = n_members
+        self.n_members, n_experts = aggregator.current_weights().member_weights.shape
+        #: (n_versions, width): weights of the arbiter, of the members and, with a lag, the views; the last is in force
+        self.weight_versions = self._new_version()[np.newaxis]
+        self.in_force_from = np.zeros(1, dtype=np.int64)  #: (n_versions,): number of known rows from which on
+        #: sums over the rows learned, of the experts, the mixture and the plain mean: losses, weights of the rows, and
+        #: losses of the mixture in the same rows
+        self.loss_sums = np.zeros((3, n_experts + 2))
 
-    def _page(self) -> Floats:
-        """What is issued now."""
-        return _written(self.aggregator.current_weights(), self.aggregator.views() if self.lags else [])
+    def _new_version(self) -> Floats:
+        """The weights that would be issued now."""
+        return _as_version(self.aggregator.current_weights(), self.aggregator.issued_views() if self.lags else [])
 
-    def current_weights(self, at: int = -1) -> AggregatorWeights:
-        """What is issued with a page; now, with the last."""
-        page, width = self.book[at], self.n_members * (self.tally.shape[1] - 2)
-        return AggregatorWeights(page[: self.n_members], page[self.n_members :][:width].reshape(self.n_members, -1))
+    def current_weights(self) -> AggregatorWeights:
+        """Weights that are in force now."""
+        return self.weights_of(self.weight_versions[-1])
 
-    def _views(self, at: int) -> list[Floats]:
-        """What a page says besides."""
-        rest = self.book[at][self.n_members * (self.tally.shape[1] - 1) :]
-        return np.split(rest, np.cumsum([len(view) for view in self.aggregator.views()])[:-1])
+    def weights_of(self, version: Floats) -> AggregatorWeights:
+        """Return the weights that a version holds."""
+        arbiter_weights, rest = version[: self.n_members], version[self.n_members :]
+        n_weights = self.n_members * (self.loss_sums.shape[1] - 2)
+        return AggregatorWeights(arbiter_weights, rest[:n_weights].reshape(self.n_members, -1))
+
+    def _views_of(self, version: Floats) -> list[Floats]:
+        """Return the views that a version holds."""
+        rest = version[self.n_members * (self.loss_sums.shape[1] - 1) :]
+        return np.split(rest, np.cumsum([len(view) for view in self.aggregator.issued_views()])[:-1])
 
     def add_expert(self) -> None:
-        """Let an expert join; what was issued before gave it no weight."""
-        pages = []
-        for at in range(len(self.book) - 1):
-            trust, member_weights = self.current_weights(at)
-            views = self.aggregator.widened(self._views(at)) if self.lags else []
-            pages.append(_written(AggregatorWeights(trust, np.pad(member_weights, ((0, 0), (0, 1)))), views))
+        """Add an expert, which has no weight in the versions that were issued before."""
+        versions = []
+        for version in self.weight_versions[:-1]:
+            arbiter_weights, member_weights = self.weights_of(version)
+            views = self.aggregator.widened_views(self._views_of(version)) if self.lags else []
+            wider = AggregatorWeights(arbiter_weights, np.pad(member_weights, ((0, 0), (0, 1))))
+            versions.append(_as_version(wider, views))
         self.aggregator.add_expert()
-        self.book = np.stack([*pages, self._page()])
-        self.tally = np.insert(self.tally, -2, 0.0, axis=1)
+        self.weight_versions = np.stack([*versions, self._new_version()])
+        self.loss_sums = np.insert(self.loss_sums, -2, 0.0, axis=1)
 
-    def run(self, entries: Entries, losses: OutputLosses, predictions: Floats, weights: Floats | None) -> None:
-        """Rounds, in order; predictions (n_rows,) and weights (n_rows, n_experts) are written as they were issued."""
-        book, in_force_from, basis = list(self.book), self.in_force_from.tolist(), 0
-        for at in range(len(entries.issue)):
-            while basis + 1 < len(book) and in_force_from[basis + 1] <= entries.issue[at]:
-                basis += 1
-            self.book = np.stack(book)
-            issued, rows = self.current_weights(basis), entries.rows(at)
-            here = slice(entries.starts[at], entries.starts[at + 1])
-            predictions[here] = issued.prediction(issued.mixtures(rows.forecasts, rows.awake))
+    def run(self, rounds: Rounds, losses: OutputLosses, predictions: Floats, weights: Floats | None) -> None:
+        """Learn rounds in their order; writes predictions (n_rows,) and weights (n_rows, n_experts) as issued."""
+        versions, in_force_from, at_issue = list(self.weight_versions), self.in_force_from.tolist(), 0
+        for at in range(len(rounds.issue)):
+            while at_issue + 1 < len(versions) and in_force_from[at_issue + 1] <= rounds.issue[at]:
+                at_issue += 1
+            here = slice(rounds.starts[at], rounds.starts[at + 1])
+            issued, rows = self.weights_of(versions[at_issue]), rounds.rows.take(here)
+            predictions[here] = issued.predict(rows.forecasts, rows.awake)
             if weights is not None:
-                weights[here] = issued.weights(rows.awake, len(rows.targets))
-            if not entries.complete[at]:
+                weights[here] = issued.weights_by_row(rows.awake, len(rows.targets))
+            if not rounds.complete[at]:
                 continue
             if rows.row_weights is None or rows.row_weights.any():
-                late = basis < len(book) - 1
-                self.aggregator.learn(issued, self._views(basis) if late else None, rows, losses)
-                self._count(rows, predictions[here], losses)
-            book = [*book[basis:], self._page()]
-            in_force_from = [*in_force_from[basis:], int(entries.known_at[at])]
-            basis = 0
-        self.book, self.in_force_from = np.stack(book), np.array(in_force_from, dtype=np.int64)
+                late = at_issue < len(versions) - 1
+                self.aggregator.update(issued, self._views_of(versions[at_issue]) if late else None, rows, losses)
+                self._add_losses(rows, predictions[here], losses)
+            versions = [*versions[at_issue:], self._new_version()]
+            in_force_from = [*in_force_from[at_issue:], int(rounds.known_at[at])]
+            at_issue = 0
+        self.weight_versions, self.in_force_from = np.stack(versions), np.array(in_force_from, dtype=np.int64)
 
-    def _count(self, rows: Rows, predictions: Floats, losses: OutputLosses) -> None:
+    def _add_losses(self, rows: ForecastRows, predictions: Floats, losses: OutputLosses) -> None:
+        """Add the losses of a round to the sums."""
         x, y, awake, row_weights, outputs = rows
         awake = np.ones_like(x) if awake is None else awake
         own = slice(self.n_further, None)
         with np.errstate(over="ignore"):
             plain = (awake * x)[:, own].sum(axis=1) / awake[:, own].sum(axis=1)
-        heard = np.column_stack([awake, np.ones((len(y), 2))])
+        weights = np.column_stack([awake, np.ones((len(y), 2))])
         if row_weights is not None:
-            heard *= row_weights[:, np.newaxis]
-        lost = losses.of_experts(y, np.column_stack([x, predictions, plain]), outputs)
-        self.tally += np.stack([(heard * lost).sum(axis=0), heard.sum(axis=0), lost[:, -2] @ heard])
+            weights *= row_weights[:, np.newaxis]
+        row_losses = losses.of_experts(y, np.column_stack([x, predictions, plain]), outputs)
+        self.loss_sums += np.stack(
+            [(weights * row_losses).sum(axis=0), weights.sum(axis=0), row_losses[:, -2] @ weights]
+        )
 
-    def forget_pages(self, n_rows: int) -> None:
-        """Of those that no row can have been issued with any more, if so many rows have been seen."""
+    def forget_versions(self, n_rows: int) -> None:
+        """Forget the versions with which no row can have been issued any more, when so many rows are known."""
         first = max(int(np.searchsorted(self.in_force_from, n_rows, side="right")) - 1, 0)
-        self.book, self.in_force_from = self.book[first:], self.in_force_from[first:]
+        self.weight_versions, self.in_force_from = self.weight_versions[first:], self.in_force_from[first:]
 
     # The compiled rounds -------------------------------------------------------------------------------------------
 
+    def has_compiled(self) -> bool:
+        """Whether the kernel knows this aggregator."""
+        first, arbiter = self.aggregator.members[0].algorithm, self.aggregator.arbiter
+        if kernel is None or type(first) is not LongTermMemory or first.horizon is not None:
+            return False
+        if arbiter is None:
+            return True
+        return type(self.aggregator.members[1].algorithm) is MLPoly and type(arbiter.algorithm) is SteadyMemory
+
     def run_compiled(
-        self, entries: Entries, loss: tuple[int, Floats], predictions: Floats, weights: Floats | None
+        self, rounds: Rounds, loss: tuple[int, Floats], predictions: Floats, weights: Floats | None
     ) -> None:
-        """The same, fused; only where :func:`compiled_loss` and :meth:`has_compiled` say so."""
+        """Do the same as :meth:`run`, compiled; only if :func:`compiled_loss` and :meth:`has_compiled` allow it."""
         assert kernel is not None
         aggregator = self.aggregator
-        follow = aggregator.members[0]
-        members = [follow, *aggregator.members[1:], *([aggregator.arbiter] if aggregator.arbiter is not None else [])]
+        learners = aggregator.learners
         gaps = np.zeros(3)
-        gaps[: len(members)] = [member.range.widest_gap for member in members]
+        gaps[: len(learners)] = [learner.range.widest_gap for learner in learners]
         poly = arbiter = None
         if aggregator.arbiter is not None:
             arbiter = aggregator.arbiter.algorithm.compiled_rounds()
             poly = dict(aggregator.members[1].algorithm.state_)
             for name in ("regret", "inverse_rate"):
-                poly[name] = np.array(poly[name])  # in which the rounds are written
-        n_rounds, n_complete = len(entries.issue), int(entries.complete.sum())
-        lagging = int((entries.known_at - entries.issue).max(initial=0))
-        n_pages = max(len(self.book), min(lagging + 2, len(self.book) + n_rounds))
-        kept_from, kept = np.empty(n_pages, dtype=np.int64), np.empty((n_pages, self.book.shape[1]))
+                poly[name] = np.array(poly[name])  # the kernel changes them in place
+        n_rounds, n_complete = len(rounds.issue), int(rounds.complete.sum())
+        n_old, width = self.weight_versions.shape
+        longest_lag = int((rounds.known_at - rounds.issue).max(initial=0))
+        n_versions = max(n_old, min(longest_lag + 2, n_old + n_rounds))
+        in_force_from, versions = np.empty(n_versions, dtype=np.int64), np.empty((n_versions, width))
         n_kept = kernel.run(
-            follow.algorithm.compiled_rounds(),
-            follow.linear,
+            aggregator.members[0].algorithm.compiled_rounds(),
+            aggregator.members[0].linear,
             poly,
             arbiter,
-            aggregator.mean,
+            aggregator.plain_mean,
             gaps,
             self.in_force_from,
-            self.book,
-            entries.starts,
-            entries.issue,
-            entries.known_at,
+            self.weight_versions,
+            rounds.starts,
+            rounds.issue,
+            rounds.known_at,
             n_complete,
-            entries.forecasts,
-            entries.targets,
-            entries.awake,
-            entries.row_weights,
-            loss[0],
-            loss[1],
+            rounds.rows.forecasts,
+            rounds.rows.targets,
+            rounds.rows.awake,
+            rounds.rows.row_weights,
+            *loss,
             RANGE_GROWTH,
             FADING,
-            kept_from,
-            kept,
+            in_force_from,
+            versions,
             predictions,
             weights,
-            self.tally,
+            self.loss_sums,
             self.n_further,
         )
-        for member, gap in zip(members, gaps.tolist(), strict=False):
-            member.range.widest_gap = gap
+        for learner, gap in zip(learners, gaps.tolist(), strict=False):
+            learner.range.widest_gap = gap
         if poly is not None:
             aggregator.members[1].algorithm.state_ = poly
-        self.book, self.in_force_from = kept[:n_kept].copy(), kept_from[:n_kept].copy()
-
-    def has_compiled(self) -> bool:
-        """Whether the kernel knows this aggregator."""
-        first = self.aggregator.members[0].algorithm
-        if kernel is None or type(first) is not LongTermMemory or first.horizon is not None:
-            return False
-        if self.aggregator.arbiter is None:
-            return True
-        return (
-            type(self.aggregator.members[1].algorithm) is MLPoly
-            and type(self.aggregator.arbiter.algorithm) is SteadyMemory
-        )
+        self.weight_versions, self.in_force_from = versions[:n_kept].copy(), in_force_from[:n_kept].copy()
 
 
-def _written(current_weights: AggregatorWeights, views: list[Floats]) -> Floats:
-    return np.concatenate([current_weights.trust, current_weights.member_weights.ravel(), *views])
+def _as_version(weights: AggregatorWeights, views: list[Floats]) -> Floats:
+    return np.concatenate([weights.arbiter_weights, weights.member_weights.ravel(), *views])
 
 
 def compiled_loss(losses: OutputLosses, outputs: NDArray[np.intp] | None) -> tuple[int, Floats] | None:
-    """The loss as the kernel knows it, with a parameter, or one for each row; None if it does not."""
-    kinds: dict[type, tuple[str, Any]] = {
-        SquaredError: ("SQUARED", lambda loss: 0.0),
-        AbsoluteError: ("ABSOLUTE", lambda loss: 0.0),
-        AbsolutePercentageError: ("PERCENTAGE", lambda loss: 0.0),
-        Pinball: ("PINBALL", lambda loss: loss.quantile),
-        Huber: ("HUBER", lambda loss: loss.delta),
-        LogCosh: ("LOG_COSH", lambda loss: 0.0),
-    }
+    """Return the kernel's code of a loss and its parameter, or one for each row; None if the kernel lacks the loss."""
     types = {type(loss) for loss in losses.losses}
-    if kernel is None or len(types) > 1 or not types <= set(kinds):
+    if kernel is None or len(types) > 1 or not types <= set(KERNEL_LOSSES):
         return None
-    name, parameter_of = kinds[types.pop()]
-    parameters = np.array([float(parameter_of(loss)) for loss in losses.losses])
+    name, parameter = KERNEL_LOSSES[types.pop()]
+    parameters = np.array([float(getattr(loss, parameter)) if parameter else 0.0 for loss in losses.losses])
     return getattr(kernel, name), parameters[:1] if outputs is None else parameters[outputs]
 
 
 def may_fail(algorithm: Any, losses: OutputLosses) -> bool:
-    """Whether rounds run code that may raise an error: somebody's loss, or an algorithm, which may have a horizon."""
+    """Whether rounds run code that may raise an error: a custom loss, or an algorithm, which may have a horizon."""
     return algorithm is not None or compiled_loss(losses, None) is None
 
 
 def run_series(
-    cells: list[SeriesState],
+    states: list[SeriesState],
     rounds_of: Integers,
-    entries: Entries,
+    rounds: Rounds,
     losses: OutputLosses,
     with_weights: bool,
     n_jobs: int | None = None,
 ) -> tuple[Floats, Floats | None]:
-    """Run many cells, of which each has the rounds from ``rounds_of[i]`` to before ``rounds_of[i + 1]``.
+    """Run several states, of which each has the rounds from ``rounds_of[i]`` to before ``rounds_of[i + 1]``.
 
     Returns predictions (n_rows,) and, if wanted, weights (n_rows, n_experts), as issued.
     """
-    predictions = np.empty(len(entries.targets))
-    weights = np.empty_like(entries.forecasts) if with_weights else None
-    compiled = compiled_loss(losses, entries.outputs)
+    predictions = np.empty(len(rounds.rows.targets))
+    weights = np.empty_like(rounds.rows.forecasts) if with_weights else None
+    loss = compiled_loss(losses, rounds.rows.outputs)
 
     def run(first: int, last: int) -> None:
         for at in range(first, last):
-            part = entries.part(int(rounds_of[at]), int(rounds_of[at + 1]))
-            here = slice(entries.starts[rounds_of[at]], entries.starts[rounds_of[at + 1]])
+            part = rounds.part(int(rounds_of[at]), int(rounds_of[at + 1]))
+            here = slice(rounds.starts[rounds_of[at]], rounds.starts[rounds_of[at + 1]])
             out = predictions[here], None if weights is None else weights[here]
-            if compiled is not None and cells[at].has_compiled():
-                kind, parameters = compiled
-                cells[at].run_compiled(part, (kind, parameters if len(parameters) == 1 else parameters[here]), *out)
+            if loss is not None and states[at].has_compiled():
+                kind, parameters = loss
+                states[at].run_compiled(part, (kind, parameters if len(parameters) == 1 else parameters[here]), *out)
             else:
-                cells[at].run(part, losses, *out)
+                states[at].run(part, losses, *out)
 
-    if len(cells) == 1 or n_jobs in (None, 1):
-        run(0, len(cells))
+    if len(states) == 1 or n_jobs in (None, 1):
+        run(0, len(states))
     else:  # threads: the compiled rounds do not hold the interpreter's lock
-        cuts = np.linspace(0, len(cells), min(len(cells), 64) + 1).astype(int).tolist()
+        cuts = np.linspace(0, len(states), min(len(states), 64) + 1).astype(int).tolist()
         Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(run)(*part) for part in pairwise(cuts))
     return predictions, weights

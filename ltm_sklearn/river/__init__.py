@@ -1,4 +1,4 @@
-"""The same estimators for River: ``learn_one``, ``predict_one``, any models of River as experts."""
+"""Estimators, forecasters and bandit policies for River: ensembles with long-term memory over River's models."""
 
 try:
     import river as _  # noqa: F401
@@ -6,11 +6,12 @@ except ImportError:
     raise ImportError("ltm_sklearn.river needs River: pip install 'ltm_sklearn[river]'") from None
 
 from ._bandit_policy import BanditPolicy
-from ._estimators import LongTermMemoryClassifier, LongTermMemoryRegressor
+from ._classifier import LongTermMemoryClassifier
 from ._expert_policy import ExpertPolicy
+from ._expert_selection import ExpertSelectionClassifier, ExpertSelectionRegressor
 from ._forecaster import LongTermMemoryForecaster
 from ._from_sklearn import FromSklearnClassifier, FromSklearnRegressor
-from ._selection import ExpertSelectionClassifier, ExpertSelectionRegressor
+from ._regressor import LongTermMemoryRegressor
 
 __all__ = [
     "BanditPolicy",

@@ -1,4 +1,4 @@
-"""The bandit algorithms as policies of River."""
+"""A bandit policy for River that pulls arms with a bandit algorithm."""
 
 from __future__ import annotations
 
@@ -6,31 +6,30 @@ from typing import Any
 
 from .._param_checks import ROUNDING
 from .._typing import Floats
-from ..aggregation import new_bandit
-from ..bandits import BanditAlgorithm
-from ._policy_base import PolicyByWeight
+from ..bandits import BanditAlgorithm, bandit_algorithm
+from ._weighted_arms import WeightedArmsPolicy
 
 
-class BanditPolicy(PolicyByWeight):
-    """Pulls arms by a bandit algorithm with long-term memory: an arm that was good once is found again soon.
+class BanditPolicy(WeightedArmsPolicy):
+    """Bandit policy with long-term memory: an arm that was good earlier is soon found again.
 
-    Rewards may be on any scale: what the algorithm is told is how far up the range of the rewards of late one is, from
-    0 to 1. Arms may come, go and return, and each pull may be among some of them only; the probabilities are then those
-    of these arms. In River's `BanditClassifier` and `BanditRegressor` the model of the largest probability predicts,
-    whatever the metric.
+    Rewards may be on any scale: they are mapped to [0, 1] by the range of the recent rewards. Arms may come, go and
+    return, and a pull may be limited to some of them. In River's `BanditClassifier` and `BanditRegressor` the model
+    with the largest probability predicts, whatever the metric.
 
     Parameters
     ----------
     algorithm
-        Any of `ltm_sklearn.bandits`. None: `LongTermMemoryBandit()`.
+        Any of `ltm_sklearn.bandits`, or its name in snake case, such as `"exp3"`. None: `LongTermMemoryBandit()`.
     reward_obj
-        As in River; of a metric, what it says of one row is the reward.
+        The same as in River's policies. The reward of a metric is its value for one row.
     reward_scaler
-        As in River.
+        The same as in River's policies.
     burn_in
-        As in River. These pulls are not drawn, so nothing is learned from them but the range of the rewards.
+        The same as in River's policies. These pulls are not drawn by the algorithm: only the range of the rewards is
+        learned from them.
     seed
-        Of the draws. None: the algorithm's own `random_state`.
+        Seed of the draws. None: the algorithm's own `random_state`.
 
     Examples
     --------
@@ -47,26 +46,24 @@ class BanditPolicy(PolicyByWeight):
 
     def __init__(
         self,
-        algorithm: BanditAlgorithm | None = None,
+        algorithm: BanditAlgorithm | str | None = None,
         reward_obj: Any = None,
         reward_scaler: Any = None,
         burn_in: int = 0,
         seed: int | None = None,
     ) -> None:
         super().__init__(reward_obj, reward_scaler, burn_in)
-        if not (algorithm is None or isinstance(algorithm, BanditAlgorithm)):
-            raise ValueError(f"algorithm={algorithm!r} is no bandit algorithm of ltm_sklearn.bandits")
         self.algorithm = algorithm
         self.seed = seed
-        self._bandit = new_bandit(algorithm)
+        self._bandit = bandit_algorithm(algorithm)
         if seed is not None:
             self._bandit.set_params(random_state=seed)
         self._bandit.check_parameters()
         low, high = self._bandit.known_loss_range()
         if low > ROUNDING - 1.0 or high < -ROUNDING:
             raise ValueError(
-                f"algorithm={algorithm!r} must take losses from -1 to 0, which are minus the rewards on their range; "
-                f"it is for losses from {low:g} to {high:g} only (loss_range)"
+                f"algorithm={algorithm!r} takes losses from {low:g} to {high:g}; this policy needs losses from -1 to "
+                "0, which are minus the scaled rewards. Set loss_range so that it contains them."
             )
 
     def _drawn(self, arms: list[Any]) -> tuple[Any, float]:
@@ -74,7 +71,7 @@ class BanditPolicy(PolicyByWeight):
         drawn = self._bandit.draw(len(self._arms), awake=[arm in offered for arm in self._arms])
         return self._arms[drawn], float(self._bandit.drawn_.chances[0])
 
-    def _meet(self) -> None:
+    def _add_arm(self) -> None:
         if hasattr(self._bandit, "n_arms_"):
             self._bandit.add_arm()
 

@@ -1,11 +1,10 @@
-"""What the classifier and the regressor for River share."""
+"""The base class of the classifier and the regressor for River."""
 
 from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from collections import Counter
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from os import PathLike
 from typing import Any, Self
 
@@ -14,7 +13,7 @@ from river import base
 
 from .._frames import listed
 from .._param_checks import check_count
-from .._river_compat import kind_of, last_step
+from .._river_compat import kind_of
 from ..bandits import BanditAlgorithm
 from ..engine import (
     DelayedLabels,
@@ -27,6 +26,7 @@ from ..engine import (
     changing,
     check_query,
     check_shared_parameters,
+    learn_row,
     lock_of,
     new_engine,
     row_of,
@@ -34,27 +34,29 @@ from ..engine import (
 )
 from ..experts import ExpertAlgorithm
 from ..losses import ClassificationScore, RegressionScore
-from ._answered import Answered
-from ._from_sklearn import as_river_model
-from ._in_batches import InBatches
-from ._rows import Rows, checked_weights
-from ._skin import RiverModels
+from ._cached_predictions import CachedPredictions
+from ._models_adapter import RiverModelsAdapter
+from ._named_models import NamedModels
+from ._row_batch import RowBatch, checked_weights
 
-#: With bandit feedback, what was said of so many rows is kept, in case they are learned next.
-MOST_KEPT = 1000
+#: With bandit feedback, predictions of so many rows are kept, in case the rows are learned next.
+MAX_CACHED_ROWS = 1000
 
 
-class RiverEnsemble(FittedAttributes, base.Ensemble):
-    """Base of the two estimators. The models that were given stay as they are; copies of them are trained."""
+class RiverEnsemble(FittedAttributes, NamedModels):
+    """Base class of the estimators for River; copies of the given models are trained."""
 
     _engine: Engine
-    _kind: str  #: of its models
-    _learned = ("_engine", "_skin", "_pending", "_last", "_classes")
+    _adapter: RiverModelsAdapter
+    _pending: DelayedLabels
+    _cache: CachedPredictions | None = None
+    _kind: str  #: "classifier" or "regressor"
+    _learned = ("_engine", "_adapter", "_pending", "_cache", "_classes")  #: attributes that a round changes in place
 
     def __init__(
         self,
-        models: Iterable[Any],
-        algorithm: ExpertAlgorithm | BanditAlgorithm | None = None,
+        models: Iterable[tuple[str, Any]] | Mapping[str, Any],
+        algorithm: ExpertAlgorithm | BanditAlgorithm | str | None = None,
         loss: Any = "auto",
         combine: str = "average",
         memory: Snapshots | str | None = "auto",
@@ -65,7 +67,7 @@ class RiverEnsemble(FittedAttributes, base.Ensemble):
         feedback: str = "full",
         n_queries: int = 1,
     ) -> None:
-        super().__init__(as_river_model(model) for model in models)
+        super().__init__(models)
         self.algorithm = algorithm
         self.loss = loss
         self.combine = combine
@@ -77,28 +79,23 @@ class RiverEnsemble(FittedAttributes, base.Ensemble):
         self.feedback = feedback
         self.n_queries = n_queries
         check_shared_parameters(self)
-        check_query(n_queries, len(self.models))
+        check_query(n_queries, len(self))
         check_count("max_pending", max_pending)
-        for at, model in enumerate(self.models):
+        for name, model in zip(self._names, self, strict=True):
             if not isinstance(model, base.Estimator) or not hasattr(model, "learn_one"):
-                raise ValueError(f"model {at} is {model!r}, which is neither River's nor scikit-learn's")
+                raise ValueError(f"model {name!r} is {model!r}, which is neither River's nor scikit-learn's")
             if kind_of(model) != self._kind:
-                raise ValueError(f"model {at} ({type(model).__name__}) is no {self._kind}")
-        self._score()  # complains of a loss that is none
+                raise ValueError(f"model {name!r} ({type(model).__name__}) is no {self._kind}")
+        self._score()  # raises if the loss is invalid
 
-    __repr__ = base.Base.__repr__  # not that of a list, which an ensemble of River is, too
-
-    @property
-    def _min_number_of_models(self) -> int:
-        return 1
+    __repr__ = base.Base.__repr__  # not that of a list, which River's ensembles are, too
 
     def clone(self, new_params: dict[str, Any] | None = None, include_attributes: bool = False) -> Self:
-        """A fresh estimator with the same parameters and untrained models."""
-        fresh = {"models": [model.clone() for model in self.models], **(new_params or {})}
-        cloned: Self = super().clone(fresh)  # type: ignore[misc]
-        if include_attributes:  # together, as they refer to each other
+        """Return a fresh estimator with the same parameters and untrained models."""
+        cloned = super().clone(new_params)
+        if include_attributes:  # in one deepcopy, as they refer to each other
             with lock_of(self):
-                names = {"_engine", "_skin", "_pending", "_classes"} & self.__dict__.keys()
+                names = {"_engine", "_adapter", "_pending", "_classes"} & self.__dict__.keys()
                 cloned.__dict__.update(copy.deepcopy({name: self.__dict__[name] for name in names}))
         return cloned
 
@@ -106,134 +103,124 @@ class RiverEnsemble(FittedAttributes, base.Ensemble):
         with lock_of(self):
             return shared_state(self, self.__dict__)
 
-    # What the two define -----------------------------------------------------------------------------------------
+    def _unit_test_skips(self) -> set[str]:
+        return {"check_learn_many_matches_learn_one"}  # the rows of learn_many are one round
 
     @abstractmethod
-    def _score(self) -> ClassificationScore | RegressionScore: ...
+    def _score(self) -> ClassificationScore | RegressionScore:
+        """Return the fresh object that computes losses from targets and predictions."""
 
     @abstractmethod
     def _check_targets(self, y: list[Any]) -> None:
-        """Raise a ValueError that names a target that is none."""
+        """Raise a ValueError that names an invalid target."""
 
     @abstractmethod
     def _targets(self, y: list[Any]) -> Any:
-        """Targets as the score takes them."""
+        """Return targets as the losses take them; a classifier adds new labels to its classes."""
 
-    def _n_known(self) -> int:
-        """How many labels have come."""
-        return 0
+    # Predicting --------------------------------------------------------------------------------------------------
 
-    def _forget(self, n_known: int) -> None:
-        """Know only the first so many labels again."""
-
-    # Rounds ------------------------------------------------------------------------------------------------------
-
-    def _ensure_started(self, X: Rows) -> None:
-        """Start with the first rows that come, to be learned or to be predicted."""
+    def _ensure_started(self, X: RowBatch) -> None:
+        """Set up the engine with the first rows, whether they are learned or predicted."""
         if not hasattr(self, "_engine"):
             self._start(X)
 
-    def _start(self, X: Rows) -> None:
-        named = dict(zip(_names(self.models), self.models, strict=True))
+    def _start(self, X: RowBatch) -> None:
+        named = dict(zip(self._names, self, strict=True))
         engine = new_engine(self, self._score(), False, int(np.random.default_rng(self.seed).integers(2**31)))
-        self._skin = RiverModels(named, getattr(self, "_classes", None))
-        # Copies with what they know: River's models may have been trained before.
+        self._adapter = RiverModelsAdapter(named, getattr(self, "_classes", None))
+        # Trained copies, not untrained ones: River's models may have been trained before.
         experts = [Expert(name, name, "live", copy.deepcopy(model), 0, True) for name, model in named.items()]
-        engine.begin(experts, self._skin)
+        engine.begin(experts, self._adapter)
         self._pending = DelayedLabels(self.max_pending)
         self._engine = engine
 
-    def _row(self) -> Any:
-        """The compiled round of one row; None where the engine's own code is needed."""
+    def _compiled_row(self) -> Any:
+        """Return the compiled round of one row; None where the engine's Python code is needed."""
         engine = self.__dict__.get("_engine")
-        return None if engine is None else row_of(engine, self._skin)
+        return None if engine is None else row_of(engine, self._adapter)
 
-    def _issue(self, X: Rows) -> Issued:
+    def _issue(self, X: RowBatch) -> Issued:
+        """Predict rows; predictions of the same rows in the same round are reused."""
         self._ensure_started(X)
-        last: Answered | None = self.__dict__.get("_last")
-        if last is not None and last.speaks_of(X, self._engine.n_rounds):
-            return last.recalled(self._engine.experts, self._engine.score.n_outputs)
-        issued = self._engine.issue(X, len(X), self._skin)
+        engine, cache = self._engine, self._cache
+        if cache is not None and cache.match(X, engine.n_rounds):
+            return cache.recalled(engine.experts, engine.score.n_outputs)
+        issued = engine.issue(X, len(X), self._adapter)
         issued.check()
-        if issued.chances is not None and len(X) <= MOST_KEPT:
-            self._last = Answered(self._engine.n_rounds, self._skin.last_rows(X, len(X)), issued)
-        self._engine.failures.warn(issued.reports, stacklevel=3)
+        if issued.chances is not None and len(X) <= MAX_CACHED_ROWS:
+            self._cache = CachedPredictions(engine.n_rounds, self._adapter.last_rows(X, len(X)), issued)
+        engine.failures.warn(issued.reports, stacklevel=3)
         return issued
 
-    def _issue_as(self, id: Hashable, x: dict[Any, Any]) -> Issued:
-        """Ask about a row whose target will come later, and keep what was said."""
-        rows = Rows([x])
+    def _issue_under(self, id: Hashable, x: dict[Any, Any]) -> Issued:
+        """Predict a row whose target comes later, and keep the prediction under its id."""
+        rows = RowBatch([x])
         self._ensure_started(rows)
         self._pending.check_new([id])
-        issued = self._engine.issue(rows, 1, self._skin, held=self._pending.n_issues + 1)
+        issued = self._engine.issue(rows, 1, self._adapter, held=self._pending.n_issues + 1)
         issued.check()
         self._pending.hold([id], None, issued)
         self._engine.note(issued.reports)
         return issued
 
+    # Learning ----------------------------------------------------------------------------------------------------
+
+    def _learn_compiled(self, x: dict[Any, Any], y: Any, target: Any) -> bool:
+        """Learn a row in the compiled round, if there is one; otherwise return False and change nothing."""
+        return hasattr(self, "_engine") and learn_row(self._engine, self._adapter, x, y, target)
+
     def _learn_one(self, x: dict[Any, Any], y: Any, w: float | None, id: Hashable | None) -> None:
         if id is None:
-            reports = self._learn(Rows([x]), [y], w)
+            reports = self._learn(RowBatch([x]), [y], w)
         else:
             pending = getattr(self, "_pending", DelayedLabels(self.max_pending))
             (due,) = pending.due([id])
-            reports = self._learn(Rows([x]), [y], w, due.issued)
+            reports = self._learn(RowBatch([x]), [y], w, due.issued)
             pending.release([id])
         self._note(reports)
 
-    def _note(self, reports: list[FailureReport]) -> None:
-        if hasattr(self, "_engine"):  # else there was no row with any weight yet
-            self._engine.note(reports)
-
     def learn_many(self, X: Any, y: Any, w: Any = None) -> None:
-        """A round of several rows: the experts predict them, are charged for them in the mean, and learn them.
+        """Learn the rows of a frame in one round: score the predictions, update the weights, then train the experts.
 
-        River's models learn the rows one by one, as by ``learn_one``; scikit-learn's learn them in one go.
+        The loss of an expert is its mean over the rows. River's models learn the rows one by one, as in `learn_one`;
+        scikit-learn's estimators learn them in one call.
         """
-        rows, targets = Rows.of_frame(X), listed(y, "y")
+        rows, targets = RowBatch.of_frame(X), listed(y, "y")
         if len(rows) != len(targets):
             raise ValueError(f"there are {len(rows)} rows and {len(targets)} targets")
         if rows:
             with changing(self):
                 self._note(self._learn(rows, targets, w))
 
-    def _learn(self, X: Rows, y: list[Any], w: Any, issued: Issued | None = None) -> list[FailureReport]:
+    def _learn(self, X: RowBatch, y: list[Any], w: Any, issued: Issued | None = None) -> list[FailureReport]:
+        """Run a round, with predictions that were issued before or with those of now."""
         self._check_targets(y)
         weights = None if w is None else checked_weights(w, len(X))
         if weights is not None and not weights.any():
-            return []  # rows without any weight are as good as none
+            return []  # rows without weight are not a round
         self._ensure_started(X)
         if weights is not None and not weights.all():
-            heavy = np.flatnonzero(weights).tolist()
-            X, y, weights = X.chosen(heavy), [y[at] for at in heavy], weights[heavy]
-        n_known, engine = self._n_known(), self._engine
+            weighted = np.flatnonzero(weights).tolist()
+            X, y, weights = X.chosen(weighted), [y[at] for at in weighted], weights[weighted]
+        engine, cache, adapter = self._engine, self._cache, self._adapter
+        n_labels = len(getattr(self, "_classes", ()))
         targets = self._targets(y)
-        last: Answered | None = self.__dict__.get("_last")
         if issued is not None:
             issued = issued.recalled(np.array([0]), engine.experts, engine.score.n_outputs)
-        elif last is not None and last.speaks_of(X, engine.n_rounds):
-            issued = last.recalled(engine.experts, engine.score.n_outputs)
-        skin = self._skin if weights is None else RiverModels(self._skin.models, self._skin.classes, weights)
+        elif cache is not None and cache.match(X, engine.n_rounds):
+            issued = cache.recalled(engine.experts, engine.score.n_outputs)
+        if weights is not None:
+            adapter = RiverModelsAdapter(adapter.models, adapter.classes, weights)
         try:
-            return engine.learn(X, y, targets, weights, skin, issued=issued)
+            return engine.learn(X, y, targets, weights, adapter, issued=issued)
         except BaseException:
-            self._forget(n_known)
+            self._forget_labels(n_labels)
             raise
 
-    def _unit_test_skips(self) -> set[str]:
-        return {"check_learn_many_matches_learn_one"}  # several rows are one round
+    def _forget_labels(self, n_labels: int) -> None:
+        """Keep only the first ``n_labels`` labels after a failed round; regressors have none."""
 
-
-def _names(models: Iterable[Any]) -> list[str]:
-    """What the models are called: by their class, with a number where needed.
-
-    Of a pipeline it is the last step's, of an adapter that of what it adapts.
-    """
-    last = [last_step(model) for model in models]
-    kinds = [type(model.estimator if isinstance(model, InBatches) else model).__name__ for model in last]
-    count, seen = Counter(kinds), Counter[str]()
-    names = []
-    for kind in kinds:
-        names.append(kind if count[kind] == 1 else f"{kind}-{seen[kind]}")
-        seen[kind] += 1
-    return names
+    def _note(self, reports: list[FailureReport]) -> None:
+        if hasattr(self, "_engine"):  # not before the first row with weight
+            self._engine.note(reports)

@@ -1,50 +1,49 @@
-"""The expert algorithms as bandit policies of River."""
+"""A bandit policy for River that pulls arms with an expert algorithm."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import clone
 
 from .._param_checks import check_number
 from .._typing import Floats
-from ..experts import ExpertAlgorithm, LongTermMemory
-from ._policy_base import PolicyByWeight
+from ..experts import ExpertAlgorithm, expert_algorithm
+from ._weighted_arms import WeightedArmsPolicy
 
 
 class _Pull(NamedTuple):
-    """A draw whose reward has not come."""
+    """Probability of a pull, and the arms it was drawn from."""
 
-    chance: float
-    offered: frozenset[Any]
+    probability: float
+    arms: frozenset[Any]
 
 
-class ExpertPolicy(PolicyByWeight):
-    """Pulls arms by the weights of an expert algorithm, which is told the reward of the pulled arm only.
+class ExpertPolicy(WeightedArmsPolicy):
+    """Bandit policy that pulls arms with the weights of an expert algorithm.
 
-    What the other arms would have brought is not known, so losses are estimated: that of the pulled arm is divided by
-    the probability p with which it was drawn, and the others' are 0, which is right in the mean. With exploration γ and
-    K arms p is at least γ/K, so that γ/K times the estimate is in [0, 1]: that is what the algorithm learns from.
-    :class:`BanditPolicy` has algorithms that are made for this.
+    Only the reward of the pulled arm is known, so losses are estimated without bias: the loss of the pulled arm is
+    divided by its probability p, and the losses of the others are 0. With exploration γ and K arms p is at least γ/K,
+    so the algorithm learns γ/K times the estimate, which lies in [0, 1]. :class:`BanditPolicy` has algorithms that are
+    made for this feedback.
 
-    Rewards may be on any scale: losses are measured by the range of the rewards of late. In River's `BanditClassifier`
-    and `BanditRegressor` the model of the largest weight predicts, whatever the metric.
+    Rewards may be on any scale: they are mapped to [0, 1] by the range of the recent rewards. In River's
+    `BanditClassifier` and `BanditRegressor` the model with the largest weight predicts, whatever the metric.
 
     Parameters
     ----------
     algorithm
-        Any of `ltm_sklearn.experts`. None: `LongTermMemory()`.
+        Any of `ltm_sklearn.experts`, or its name in snake case, such as `"fixed_share"`. None: `LongTermMemory()`.
     exploration
         The share of pulls in which all arms are equally likely.
     reward_obj
-        As in River; of a metric, what it says of one row is the reward.
+        The same as in River's policies. The reward of a metric is its value for one row.
     reward_scaler
-        As in River.
+        The same as in River's policies.
     burn_in
-        As in River.
+        The same as in River's policies.
     seed
-        Of the draws.
+        Seed of the draws.
 
     Examples
     --------
@@ -61,7 +60,7 @@ class ExpertPolicy(PolicyByWeight):
 
     def __init__(
         self,
-        algorithm: ExpertAlgorithm | None = None,
+        algorithm: ExpertAlgorithm | str | None = None,
         exploration: float = 0.1,
         reward_obj: Any = None,
         reward_scaler: Any = None,
@@ -69,32 +68,30 @@ class ExpertPolicy(PolicyByWeight):
         seed: int | None = None,
     ) -> None:
         super().__init__(reward_obj, reward_scaler, burn_in)
-        if not (algorithm is None or isinstance(algorithm, ExpertAlgorithm)):
-            raise ValueError(f"algorithm={algorithm!r} is no expert algorithm of ltm_sklearn.experts")
         check_number("exploration", exploration, 0.0, 1.0, low_open=True)
         self.algorithm = algorithm
         self.exploration = exploration
         self.seed = seed
-        self._weighting = LongTermMemory() if algorithm is None else clone(algorithm)
+        self._weighting = expert_algorithm(algorithm)
         self._rng = np.random.default_rng(seed)
 
     def _drawn(self, arms: list[Any]) -> tuple[Any, _Pull]:
         weights = self._weights()
         total, even = sum(weights[arm] for arm in arms), 1.0 / len(arms)
-        played = [weights[arm] / total if total > 0.0 else even for arm in arms]
-        chances = [(1.0 - self.exploration) * share + self.exploration * even for share in played]
-        levels = np.cumsum(chances)
+        shares = [weights[arm] / total if total > 0.0 else even for arm in arms]
+        probabilities = [(1.0 - self.exploration) * share + self.exploration * even for share in shares]
+        levels = np.cumsum(probabilities)
         at = int((levels <= self._rng.random() * levels[-1]).sum())
-        return arms[at], _Pull(chances[at], frozenset(arms))
+        return arms[at], _Pull(probabilities[at], frozenset(arms))
 
-    def _meet(self) -> None:
+    def _add_arm(self) -> None:
         if hasattr(self._weighting, "n_experts_"):
             self._weighting.add_expert()
 
     def _learn(self, arm: Any, drawn: _Pull, gain: float) -> None:
-        losses = np.array([0.0 if each in drawn.offered else np.nan for each in self._arms])
-        least = self.exploration / len(drawn.offered)
-        losses[self._arms.index(arm)] = min((1.0 - gain) * least / drawn.chance, 1.0)
+        losses = np.array([0.0 if each in drawn.arms else np.nan for each in self._arms])
+        least = self.exploration / len(drawn.arms)
+        losses[self._arms.index(arm)] = min((1.0 - gain) * least / drawn.probability, 1.0)
         self._weighting.update(losses)
 
     def _weights_now(self) -> Floats:

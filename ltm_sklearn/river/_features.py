@@ -1,4 +1,4 @@
-"""Rows with names as the columns of a matrix."""
+"""Named features as the columns of a matrix."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ Row = dict[Any, Any]
 
 
 @dataclass(frozen=True)
-class Features:
-    """The columns that an estimator knows, and rows brought into their order by name.
+class FeatureColumns:
+    """Columns of an estimator's matrix, by name of the feature.
 
-    A feature that is missing counts 0, as it does in River's linear models; one that is new is passed over.
+    A missing feature is 0, as in River's linear models; a new one is ignored.
     """
 
     allow_nan: bool
-    names: tuple[Any, ...] = ()  #: none before the first batch
+    names: tuple[Any, ...] = ()  #: empty before the first batch
 
-    def fixed(self, rows: Iterable[Iterable[Any]]) -> Features:
-        """With the names that occur in the first rows, unless there are names already.
+    def fixed(self, rows: Iterable[Iterable[Any]]) -> FeatureColumns:
+        """Return columns for the features of the first rows; the same object if it has names already.
 
-        Sorted, so that the order in which a row has its features makes no difference, as River demands.
+        They are sorted, since River requires that the order of a row's features makes no difference.
         """
         return self if self.names else replace(self, names=tuple(sorted({name for x in rows for name in x}, key=str)))
 
     def check(self, x: Row) -> None:
-        """Raise a ValueError that names a feature which is no number."""
+        """Raise a ValueError that names a feature that is not a number."""
         if not isinstance(x, Mapping):
             raise ValueError(f"the row is {x!r}: it must be a dictionary")
         known = {name: x[name] for name in self.names if name in x} if self.names else x
@@ -45,7 +45,7 @@ class Features:
             pass
         for name, value in known.items():
             if not self._is_fine(value):
-                raise ValueError(f"feature {name!r} is {value!r}, which is no number that scikit-learn could use")
+                raise ValueError(f"feature {name!r} is {value!r}, which is not a number that scikit-learn accepts")
 
     def _is_fine(self, value: Any) -> bool:
         if value is None:
@@ -57,18 +57,18 @@ class Features:
         return math.isfinite(number) or (self.allow_nan and math.isnan(number) and not isinstance(value, str))
 
     def matrix(self, rows: list[Row]) -> Floats:
-        """Rows that have been checked as an array."""
+        """Return checked rows as an array."""
         return np.array([[x.get(name, 0.0) for name in self.names] for x in rows], dtype=np.float64)
 
     def matrix_of_frame(self, X: Any) -> Floats:
-        """A frame, of any library, as an array."""
+        """Return a frame of any library as an array."""
         frame = dataframe.into_frame(X)
         there = set(frame.columns)
         known = [name for name in self.names if name in there]
         matrix = np.zeros((len(frame), len(self.names)))
         if known:
             try:
-                # through nw.col, as pandas has names that are no strings
+                # through nw.col, as names in pandas need not be strings
                 values = dataframe.to_numpy(frame.select(nw.col(known)))
             except (TypeError, ValueError) as error:
                 raise ValueError(f"some of the columns {known!r} are no numbers: {error}") from error

@@ -1,4 +1,4 @@
-"""Weights for sktime's ``OnlineEnsembleForecaster``."""
+"""Ensemble algorithm for sktime's ``OnlineEnsembleForecaster``."""
 
 from __future__ import annotations
 
@@ -9,31 +9,32 @@ from sklearn.base import BaseEstimator
 
 from .._param_checks import as_floats, check_count
 from .._typing import Floats
-from ..aggregation import Aggregator, Rows
+from ..aggregation import Aggregator, ForecastRows
 from ..experts import ExpertAlgorithm
-from ..forecasting import aggregator_of, check_weighing, filled, losses_of
+from ..forecasting import check_algorithm_and_loss, losses_of, new_aggregator, with_confidences
 
 
 class LongTermMemoryEnsemble(BaseEstimator):
     """An ensemble algorithm for sktime's ``OnlineEnsembleForecaster``, beside its ``NormalHedgeEnsemble``.
 
-    What comes in one update was forecast with the same weights, so it is one round, charged with the mean. A forecast
-    that is NaN sleeps; as ``OnlineEnsembleForecaster`` counts it as 0 when it predicts,
-    :class:`LongTermMemoryForecaster` is the better one for such forecasters.
+    The values of one update were forecast with the same weights, so they are one round, scored by their mean loss. A
+    forecaster whose forecast is NaN sleeps. ``OnlineEnsembleForecaster`` predicts with 0 for it, so use
+    :class:`LongTermMemoryForecaster` for such forecasters.
 
     Parameters
     ----------
     n_estimators : int
         The number of forecasters.
-    algorithm : ExpertAlgorithm, optional
-        Any of :mod:`ltm_sklearn.experts`. None: the aggregator of three of :class:`~ltm_sklearn.ExpertMixture`.
+    algorithm : ExpertAlgorithm or str, optional
+        Any of :mod:`ltm_sklearn.experts`, or its name, such as "fixed_share". None: the default of
+        :class:`~ltm_sklearn.ExpertMixture`.
     loss : str, RegressionLoss or callable, default="squared_error"
         As of :class:`~ltm_sklearn.ExpertMixture`.
 
     Attributes
     ----------
     weights : ndarray of shape (n_estimators,)
-        The weights now, which sum to one.
+        Current weights, which sum to one.
 
     Examples
     --------
@@ -54,7 +55,7 @@ class LongTermMemoryEnsemble(BaseEstimator):
     """
 
     def __init__(
-        self, n_estimators: int, algorithm: ExpertAlgorithm | None = None, loss: Any = "squared_error"
+        self, n_estimators: int, algorithm: ExpertAlgorithm | str | None = None, loss: Any = "squared_error"
     ) -> None:
         self.n_estimators = n_estimators
         self.algorithm = algorithm
@@ -62,18 +63,16 @@ class LongTermMemoryEnsemble(BaseEstimator):
 
     @property
     def weights(self) -> Floats:
-        """The weights now."""
-        current_weights = self._started().current_weights()
-        weights: Floats = current_weights.trust @ current_weights.member_weights
-        return weights
+        """Current weights."""
+        return self._started().current_weights().awake_weights
 
     def update(self, y_pred: Any, y_true: Any) -> None:
-        """A round: what was forecast with the weights of now, and what came.
+        """Learn a round: forecasts that were combined with the current weights, and the values that came.
 
         Parameters
         ----------
         y_pred : array-like of shape (n_estimators, n_times)
-            NaN where a forecaster has none.
+            NaN where a forecaster has no forecast.
         y_true : array-like of shape (n_times,)
         """
         check_count("n_estimators", self.n_estimators)
@@ -87,17 +86,16 @@ class LongTermMemoryEnsemble(BaseEstimator):
             )
         aggregator = self._started()
         forecasts = np.where(np.isfinite(forecasts), forecasts, np.nan).T
-        heard = np.isfinite(values) & ~np.isnan(forecasts).all(axis=1)
-        if heard.any():
-            x, awake = filled(forecasts[heard], None)
-            aggregator.learn(
-                aggregator.current_weights(), None, Rows(x, values[heard], awake, None, None), self._losses
-            )
+        known = np.isfinite(values) & ~np.isnan(forecasts).all(axis=1)
+        if known.any():
+            x, awake = with_confidences(forecasts[known], None)
+            rows = ForecastRows(x, values[known], awake)
+            aggregator.update(aggregator.current_weights(), None, rows, self._losses)
 
     def _started(self) -> Aggregator:
-        if not hasattr(self, "_council"):
+        if not hasattr(self, "_aggregator"):
             check_count("n_estimators", self.n_estimators)
-            check_weighing(self.algorithm, self.loss)
+            check_algorithm_and_loss(self.algorithm, self.loss)
             self._losses = losses_of(self.loss)
-            self._council = aggregator_of(self.algorithm, self._losses, self.n_estimators)
-        return self._council
+            self._aggregator = new_aggregator(self.algorithm, self._losses, self.n_estimators)
+        return self._aggregator

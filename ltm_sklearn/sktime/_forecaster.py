@@ -1,4 +1,4 @@
-"""A forecaster of sktime, whose experts are forecasters."""
+"""Forecaster of sktime that combines forecasters."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from sktime.forecasting.base._meta import _HeterogenousEnsembleForecaster
 from .._typing import Floats
 from ..engine import ExpertWarning
 from ..experts import ExpertAlgorithm
-from ..forecasting import HorizonWeights, check_weighing
+from ..forecasting import HorizonWeights, check_algorithm_and_loss
 from ..recording import warn_of
 
-#: Tags, with the value that the ensemble has if any of its forecasters has it.
+#: Tags with the value that the ensemble has if any of its forecasters has it.
 SHARED_TAGS = {
     "capability:categorical_in_X": False,
     "capability:exogenous": True,
@@ -29,28 +29,29 @@ SHARED_TAGS = {
 
 
 class LongTermMemoryForecaster(_HeterogenousEnsembleForecaster):
-    """Forecasters, weighted by how right they are now, with a memory of who was right before.
+    """Combination of forecasters by weights that follow the best of the current regime and remember earlier ones.
 
-    Each step of the forecasting horizon has weights of its own. When new values come, by ``update``, each step learns
-    what was forecast that many steps before, with the weights that were in force then.
+    Each step of the forecasting horizon has weights of its own. When ``update`` brings new values, each step learns the
+    forecasts that were issued that many steps before, scored with the weights that were in force then.
 
     Parameters
     ----------
     forecasters : list of (str, forecaster) or of forecasters
-        The experts. They stay as they are: copies of them are fitted.
-    algorithm : ExpertAlgorithm, optional
-        Any of :mod:`ltm_sklearn.experts`. None: the aggregator of three of :class:`~ltm_sklearn.ExpertMixture`.
+        The experts. Copies of them are fitted.
+    algorithm : ExpertAlgorithm or str, optional
+        Any of :mod:`ltm_sklearn.experts`, or its name, such as "fixed_share". None: the default of
+        :class:`~ltm_sklearn.ExpertMixture`.
     loss : str, RegressionLoss or callable, default="squared_error"
         As of :class:`~ltm_sklearn.ExpertMixture`.
     n_jobs : int, optional
-        Forecasters that are fitted side by side.
+        Number of joblib jobs that fit forecasters.
 
     Attributes
     ----------
     forecasters_ : list of (str, forecaster)
-        As fitted.
+        The fitted copies.
     weights_ : DataFrame
-        The weights now: a row a step of the horizon, a column a forecaster.
+        Current weights: a row for each step of the horizon, a column for each forecaster.
 
     See Also
     --------
@@ -58,13 +59,13 @@ class LongTermMemoryForecaster(_HeterogenousEnsembleForecaster):
 
     Notes
     -----
-    ``update`` learns the steps of the horizon that was last given to ``fit`` or ``predict``; without one, as many as
-    there are new values. It learns weights with ``update_params=False``, too, which is for the forecasters. With
-    exogenous data it learns those steps whose times are in the ``X`` that it is given. A step that never learned is
-    forecast with the weights of the nearest one that did.
+    ``update`` learns the steps of the horizon that was last given to ``fit`` or ``predict``; without one, as many steps
+    as there are new values. It learns the weights also with ``update_params=False``, which concerns the forecasters.
+    With exogenous data it learns the steps whose times are in its ``X``. A step that was never learned is forecast with
+    the weights of the nearest step that was.
 
-    A forecaster whose forecast is NaN sleeps: the others share its weight. One that raises an error sleeps with a
-    warning; if all do, it is raised.
+    A forecaster whose forecast is NaN sleeps: the others share its weight. A forecaster that raises an error sleeps
+    with a warning; if all raise errors, the first one is raised.
 
     Examples
     --------
@@ -97,7 +98,7 @@ class LongTermMemoryForecaster(_HeterogenousEnsembleForecaster):
     def __init__(
         self,
         forecasters: Any,
-        algorithm: ExpertAlgorithm | None = None,
+        algorithm: ExpertAlgorithm | str | None = None,
         loss: Any = "squared_error",
         n_jobs: int | None = None,
     ) -> None:
@@ -110,11 +111,11 @@ class LongTermMemoryForecaster(_HeterogenousEnsembleForecaster):
     # Learning -----------------------------------------------------------------------------------------------------
 
     def _fit(self, y: Any, X: Any, fh: Any) -> Self:
-        check_weighing(self.algorithm, self.loss)
+        check_algorithm_and_loss(self.algorithm, self.loss)
         if not self._forecasters:
             raise ValueError("forecasters is empty: there must be one at least")
         self._fit_forecasters([forecaster for _, forecaster in self._forecasters], y, X, fh)
-        self._outlook = HorizonWeights(self.algorithm, self.loss, len(self.forecasters_))
+        self._horizon_weights = HorizonWeights(self.algorithm, self.loss, len(self.forecasters_))
         self._fitted_until = self.cutoff
         self._frequency = getattr(self.cutoff, "freq", None)  # of a single value that comes later, it may not be known
         self._name = y.name
@@ -123,16 +124,16 @@ class LongTermMemoryForecaster(_HeterogenousEnsembleForecaster):
     def _update(self, y: Any, X: Any = None, update_params: bool = True) -> Self:
         new = y[y.index > self._fitted_until[0]]  # sktime's own windows bring values more than once
         if len(new):
-            self._hold(len(new), X)
-        self._outlook.learn({time: float(value) for time, value in new.items() if np.isfinite(value)})
-        self._each("update", lambda each: each.update(y, X, update_params=update_params))
+            self._add_forecasts(len(new), X)
+        self._horizon_weights.learn({time: float(value) for time, value in new.items() if np.isfinite(value)})
+        self._call_each("update", lambda each: each.update(y, X, update_params=update_params))
         self._fitted_until = self.cutoff
         return self
 
-    def _hold(self, n_new: int, X: Any) -> None:
-        """Keep what was forecast until now: the forecasters have not changed since, and say the same again.
+    def _add_forecasts(self, n_new: int, X: Any) -> None:
+        """Keep the forecasts that were issued before the new values.
 
-        So ``predict`` need not change anything, which sktime forbids.
+        They are computed again, by forecasters that have not changed since: sktime forbids ``predict`` to keep them.
         """
         fh = self._steps_ahead(np.arange(1, n_new + 1)) if self._fh is None else self._fh
         steps = np.asarray(fh.to_relative(self._fitted_until).to_numpy(), dtype=np.int64)
@@ -141,9 +142,9 @@ class LongTermMemoryForecaster(_HeterogenousEnsembleForecaster):
         if X is not None:
             wanted &= times.isin(X.index)
         if wanted.any():
-            asked = fh if wanted.all() else self._steps_ahead(steps[wanted])
-            said = self._table(asked, X, times[wanted], needed=False)
-            self._outlook.hold(times[wanted], steps[wanted].tolist(), said)
+            horizon = fh if wanted.all() else self._steps_ahead(steps[wanted])
+            forecasts = self._forecasts(horizon, X, times[wanted], needed=False)
+            self._horizon_weights.add_forecasts(times[wanted], steps[wanted].tolist(), forecasts)
 
     def _steps_ahead(self, steps: Any) -> Any:
         return ForecastingHorizon(steps, is_relative=True, freq=self._frequency)
@@ -153,40 +154,43 @@ class LongTermMemoryForecaster(_HeterogenousEnsembleForecaster):
     def _predict(self, fh: Any, X: Any) -> Any:
         times = fh.to_absolute_index(self.cutoff)
         steps = np.asarray(fh.to_relative(self.cutoff).to_numpy(), dtype=np.int64).tolist()
-        return pd.Series(self._outlook.combine(steps, self._table(fh, X, times)), index=times, name=self._name)
+        combined = self._horizon_weights.combine(steps, self._forecasts(fh, X, times))
+        return pd.Series(combined, index=times, name=self._name)
 
-    def _table(self, fh: Any, X: Any, times: Any, needed: bool = True) -> Floats:
-        """What the forecasters say, (n_times, n_forecasters); NaN where they sleep."""
-        said = self._each("predict", lambda each: each.predict(fh=fh, X=X), needed)
-        columns = [
-            np.full(len(times), np.nan) if each is None else each.reindex(times).to_numpy(float) for each in said
-        ]
-        table = np.column_stack(columns)
+    def _forecasts(self, fh: Any, X: Any, times: Any, needed: bool = True) -> Floats:
+        """Return the forecasts of the forecasters, (n_times, n_forecasters); NaN where they sleep."""
+        series = self._call_each("predict", lambda each: each.predict(fh=fh, X=X), needed)
+        silent = np.full(len(times), np.nan)
+        table = np.column_stack([silent if each is None else each.reindex(times).to_numpy(float) for each in series])
         return np.where(np.isfinite(table), table, np.nan)
 
-    def _each(self, verb: str, ask: Callable[[Any], Any], needed: bool = True) -> list[Any]:
-        """What each forecaster answers; None if it raises an error, unless all do and an answer is needed."""
-        answers, failures = [], {}
+    def _call_each(self, verb: str, call: Callable[[Any], Any], needed: bool = True) -> list[Any]:
+        """Return the result of a call for each forecaster; None where it raises an error.
+
+        If all raise errors and a result is needed, the first error is raised.
+        """
+        results: list[Any] = []
+        failures: dict[str, Exception] = {}
         for name, forecaster in self.forecasters_:
             try:
-                answers.append(ask(forecaster))
+                results.append(call(forecaster))
             except Exception as error:
-                answers.append(None)
+                results.append(None)
                 failures[name] = error
-        if needed and len(failures) == len(answers):
+        if needed and len(failures) == len(results):
             raise next(iter(failures.values()))
         for name, failure in failures.items():
             message = f"expert {name!r} could not {verb} and slept: {type(failure).__name__}: {failure}"
             warn_of(message, ExpertWarning, stacklevel=5)
-        return answers
+        return results
 
     @property
     def weights_(self) -> Any:
-        """The weights now, by step and forecaster; of the first step, while there is none that learned."""
-        if not hasattr(self, "_outlook"):
+        """Current weights by step and forecaster; of the first step before any was learned."""
+        if not hasattr(self, "_horizon_weights"):
             raise AttributeError(f"{type(self).__name__} has no attribute 'weights_' before it is fitted")
-        steps = sorted(self._outlook.cells) or [1]
-        weights = [self._outlook.weights(step) for step in steps]
+        steps = sorted(self._horizon_weights.states) or [1]
+        weights = [self._horizon_weights.weights(step) for step in steps]
         return pd.DataFrame(weights, index=steps, columns=self._get_forecaster_names())
 
     @classmethod

@@ -9,7 +9,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from panels import assert_same_numbers, in_memory, in_three, panel_frame
+from support.panels import assert_same_numbers, in_memory, in_three, panel_frame
 
 from ltm_sklearn import ExpertMixture
 from ltm_sklearn.distributed import PanelMixture

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from support.echo_models import EchoRiver, noisy_labels, pairs_of
+from support.named_models import named
 
 from ltm_sklearn.evaluation import prequential
 from ltm_sklearn.evaluation._concept_changes import MOST_SEGMENTS, ConceptChanges, ConceptTimeline
@@ -121,6 +122,6 @@ def test_leader_of_a_river_pipeline_is_that_of_its_last_step():
 
     from ltm_sklearn.river import LongTermMemoryClassifier as RiverClassifier
 
-    model = preprocessing.MinMaxScaler() | RiverClassifier([naive_bayes.GaussianNB()], seed=0)
+    model = preprocessing.MinMaxScaler() | RiverClassifier(named([naive_bayes.GaussianNB()]), seed=0)
     scores = prequential({"m": model}, stagger(length=100, n_segments=4, seed=0)).scores
     assert 0.0 < scores["m"]["c_f1"] <= 1.0

@@ -16,6 +16,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from support.echo_models import EchoRiver, EchoSklearn, noisy_labels, pairs_of
+from support.named_models import named
 
 from ltm_sklearn import LongTermMemoryClassifier, LongTermMemoryRegressor
 from ltm_sklearn.evaluation import prequential
@@ -303,7 +304,7 @@ def test_rows_of_river_estimators_are_passed_with_ids(batch_size, delay):
     from ltm_sklearn.river import LongTermMemoryClassifier as RiverClassifier
 
     stream = stagger(length=60, n_segments=2, seed=0)
-    model, by_hand = (RiverClassifier([naive_bayes.GaussianNB()], seed=0) for _ in range(2))
+    model, by_hand = (RiverClassifier(named([naive_bayes.GaussianNB()]), seed=0) for _ in range(2))
     prequential(model, stream, batch_size=batch_size, delay=delay, probabilities=False)
     rows, n_learned = list(stream), 0
     for start in range(0, 120, batch_size):

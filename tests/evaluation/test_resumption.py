@@ -6,6 +6,7 @@ from river import naive_bayes, tree
 from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import GaussianNB
 from support.checkpoint_folders import Killed, saved_at
+from support.named_models import named
 
 from ltm_sklearn import LongTermMemoryClassifier, Snapshots, river
 from ltm_sklearn.evaluation import prequential
@@ -28,7 +29,7 @@ def pool():
         "memory": LongTermMemoryClassifier(experts, memory=Snapshots(every=50), random_state=0, record=20),
         "bandit": LongTermMemoryClassifier(experts, feedback="bandit", random_state=0),
         "bayes": GaussianNB(var_smoothing=1e-3),
-        "River": river.LongTermMemoryClassifier([naive_bayes.GaussianNB(), tree.HoeffdingTreeClassifier()]),
+        "River": river.LongTermMemoryClassifier(named([naive_bayes.GaussianNB(), tree.HoeffdingTreeClassifier()])),
         "tree": tree.HoeffdingTreeClassifier(grace_period=20),
     }
 

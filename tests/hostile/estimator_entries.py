@@ -15,6 +15,7 @@ from sklearn.linear_model import LinearRegression, SGDClassifier, SGDRegressor
 from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import StandardScaler
 from sktime.forecasting.naive import NaiveForecaster
+from support.named_models import named
 
 from ltm_sklearn import ExpertMixture, LongTermMemoryClassifier, LongTermMemoryRegressor, Snapshots, river, sktime
 from ltm_sklearn.ensemble import FromRiverClassifier, FromRiverRegressor, IncrementalPipeline, SlidingWindow
@@ -294,10 +295,10 @@ BOTH = ("w", "id")
 OF_RIVER = (AttributeError,)  #: what its models raise at what is no row, which a selector hands on: it may be a text
 ENTRIES |= {
     f"{RIVER}LongTermMemoryClassifier": river_entry(
-        lambda: river.LongTermMemoryClassifier(_river_classifiers(), seed=0), True, batches=True, extra=BOTH
+        lambda: river.LongTermMemoryClassifier(named(_river_classifiers()), seed=0), True, batches=True, extra=BOTH
     ),
     f"{RIVER}LongTermMemoryRegressor": river_entry(
-        lambda: river.LongTermMemoryRegressor(_river_regressors(), seed=0), False, batches=True, extra=BOTH
+        lambda: river.LongTermMemoryRegressor(named(_river_regressors()), seed=0), False, batches=True, extra=BOTH
     ),
     f"{RIVER}ExpertSelectionClassifier": river_entry(
         lambda: river.ExpertSelectionClassifier(_river_classifiers()), True, batches=False, extra=(), errors=OF_RIVER
@@ -343,7 +344,9 @@ for cls in (river.BanditPolicy, river.ExpertPolicy):
 
 
 def _forecaster() -> Any:
-    model = river.LongTermMemoryForecaster([time_series.HoltWinters(alpha=0.3), time_series.HoltWinters(alpha=0.9)])
+    model = river.LongTermMemoryForecaster(
+        named([time_series.HoltWinters(alpha=0.3), time_series.HoltWinters(alpha=0.9)])
+    )
     for y in [*NUMBERS, *NUMBERS]:
         model.learn_one(float(y))
         model.forecast(2)

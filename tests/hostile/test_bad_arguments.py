@@ -10,6 +10,7 @@ from sklearn.linear_model import LinearRegression as LinearModel
 from sklearn.linear_model import SGDRegressor
 from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import StandardScaler
+from support.named_models import named
 
 from ltm_sklearn import ExpertMixture, LongTermMemoryClassifier, LongTermMemoryRegressor
 from ltm_sklearn.bandits import Exp3, LowerBoundAdversary, SlidingWindowUCB
@@ -224,8 +225,8 @@ def test_a_single_weight_for_all_rows_must_be_finite(make, weight):
 
 
 def river_models():
-    yield river.LongTermMemoryRegressor([linear_model.LinearRegression()]), 1.0
-    yield river.LongTermMemoryClassifier([naive_bayes.GaussianNB()]), True
+    yield river.LongTermMemoryRegressor(named([linear_model.LinearRegression()])), 1.0
+    yield river.LongTermMemoryClassifier(named([naive_bayes.GaussianNB()])), True
     yield river.FromSklearnRegressor(SGDRegressor(random_state=0), batch_size=2), 1.0
     yield river.FromSklearnClassifier(GaussianNB(), [False, True], batch_size=2), True
 
@@ -259,7 +260,7 @@ def test_bad_targets_for_an_adapter_are_named():
 
 @pytest.mark.parametrize("label", [([1],), [1], Decimal("sNaN")], ids=str)
 def test_labels_that_are_not_hashable_are_named(label):
-    model = river.LongTermMemoryClassifier([naive_bayes.GaussianNB()])
+    model = river.LongTermMemoryClassifier(named([naive_bayes.GaussianNB()]))
     for _ in range(3):
         with pytest.raises(ValueError, match=r"the label is .*, which is not hashable"):
             model.learn_one(ROW, label)

@@ -10,8 +10,8 @@ import pytest
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.linear_model import SGDRegressor
 from sklearn.naive_bayes import GaussianNB
-from stream_experts import Says
 from support.expert_algorithms import ANY_SIZE, assert_distribution, for_each
+from support.stream_experts import Says
 
 from ltm_sklearn import ExpertMixture, LongTermMemoryClassifier, LongTermMemoryRegressor
 from ltm_sklearn.ensemble import ExpertWarning

@@ -45,7 +45,7 @@ WITHOUT_INPUT = {
     "ltm_sklearn.display.MemoryCurveDisplay": "a picture of a result",
     "ltm_sklearn.distributed.DaskWorkers": "holds no rows; wrong ones are in tests/test_dask_experts.py",
     "ltm_sklearn.distributed.OnWorker": "hands rows on to an estimator; tests/test_dask_experts.py",
-    "ltm_sklearn.distributed.PanelMixture": "hands rows on to ExpertMixture; wrong frames are in tests/test_panels.py",
+    "ltm_sklearn.distributed.PanelMixture": "hands rows on to ExpertMixture: tests/distributed/test_panel_mixture.py",
     "ltm_sklearn.persistence.Checkpoint": "wrong folders and files are in tests/persistence/test_checkpoint.py",
     "ltm_sklearn.persistence.CheckpointWarning": "a warning",
     "ltm_sklearn.persistence.BadFileError": "an error",

@@ -20,6 +20,7 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import FunctionTransformer
 from support.checkpoint_folders import names, saved_at
+from support.named_models import named
 
 from ltm_sklearn import ExpertMixture, LongTermMemoryClassifier, Snapshots, river
 from ltm_sklearn.bandits import LongTermMemoryBandit
@@ -92,7 +93,7 @@ LOOPS = {
     "ensemble": (classifier, learn_ensemble),
     "scikit-learn's": (GaussianNB, learn_ensemble),
     "River's ensemble": (
-        lambda: river.LongTermMemoryClassifier([naive_bayes.GaussianNB(), linear_model.LogisticRegression()]),
+        lambda: river.LongTermMemoryClassifier(named([naive_bayes.GaussianNB(), linear_model.LogisticRegression()])),
         learn_river,
     ),
     "River's": (lambda: tree.HoeffdingTreeClassifier(grace_period=20), learn_river),

@@ -26,8 +26,7 @@ import pandas as pd
 
 with atheris.instrument_imports(include=["ltm_sklearn"]):
     from ltm_sklearn import ExpertMixture, LongTermMemoryClassifier, bandits
-    from ltm_sklearn.aggregation import _round_weighting as _weighting
-    from ltm_sklearn.aggregation import _stack
+    from ltm_sklearn.aggregation import _round_losses, _stack
     from ltm_sklearn.bandits import _long_term_memory_bandit, _scaled, _sparse
     from ltm_sklearn.cli._forecast_file import read_forecasts
     from ltm_sklearn.cli._stream_file import StreamOptions, read_stream
@@ -35,7 +34,7 @@ with atheris.instrument_imports(include=["ltm_sklearn"]):
     from ltm_sklearn.evaluation import _sequences, oracles
     from ltm_sklearn.experts import FixedShare, LongTermMemory, MixingPastPosteriors, ShareTheta
     from ltm_sklearn.experts import _base as experts_base
-    from ltm_sklearn.forecasting import _series_state as _cells
+    from ltm_sklearn.forecasting import _series_state
     from ltm_sklearn.persistence import dumps, loads
     from ltm_sklearn.recording._log_reader import read_log
     from ltm_sklearn.river import LongTermMemoryRegressor as RiverRegressor
@@ -143,7 +142,7 @@ def mixing(data: atheris.FuzzedDataProvider) -> None:
         mixture = ExpertMixture(loss=loss, lag=lag, block=block).fit(forecasts, y)
         return mixture.predict(forecasts), mixture.weights_
 
-    both_ways([_cells], run, forecasts, y)
+    both_ways([_series_state], run, forecasts, y)
 
 
 def blend(data: atheris.FuzzedDataProvider) -> None:
@@ -156,14 +155,14 @@ def blend(data: atheris.FuzzedDataProvider) -> None:
             model.partial_fit(X[start : start + 5], y[start : start + 5], classes=[0, 1, 2])
         return model.predict_proba(X), model.weights_
 
-    both_ways([_weighting, _stack], run)
+    both_ways([_round_losses, _stack], run)
 
 
 def row(data: atheris.FuzzedDataProvider) -> None:
     rows = table(data, 3, -10.0, 10.0)
 
     def run() -> Any:
-        model = RiverRegressor([linear_model.LinearRegression(), linear_model.PARegressor()], seed=0)
+        model = RiverRegressor({"line": linear_model.LinearRegression(), "passive": linear_model.PARegressor()}, seed=0)
         said = []
         for a, b, y in rows.tolist():
             said.append(model.predict_one({"a": a, "b": b}))
@@ -245,7 +244,7 @@ def good_files() -> list[bytes]:
     """Of an algorithm, a mixture, an ensemble of River's models, and one with a model that skops writes."""
     rng = np.random.default_rng(0)
     forecasts = rng.normal(size=(40, 3))
-    river = RiverRegressor([linear_model.LinearRegression(), linear_model.PARegressor()], seed=0)
+    river = RiverRegressor({"line": linear_model.LinearRegression(), "passive": linear_model.PARegressor()}, seed=0)
     for a, b, y in forecasts.tolist():
         river.learn_one({"a": a, "b": b}, y)
     bayes = LongTermMemoryClassifier([("a", GaussianNB())]).fit(forecasts, forecasts[:, 0] > 0.0)

@@ -69,7 +69,9 @@ def prequential_run(checkpoint, n_segments):
 
 def river_run(checkpoint, n_segments):
     """Row by row in a loop of one's own; a checksum of all that was said goes along."""
-    fresh = ours.LongTermMemoryClassifier([naive_bayes.GaussianNB(), linear_model.LogisticRegression()])
+    fresh = ours.LongTermMemoryClassifier(
+        {"bayes": naive_bayes.GaussianNB(), "line": linear_model.LogisticRegression()}
+    )
     model, n_done = (fresh, 0) if checkpoint is None else checkpoint.resume(fresh)
     extra = {} if checkpoint is None else checkpoint.extra
     stream = stagger(order="random", length=100, n_segments=n_segments, noise=0.1, seed=1)

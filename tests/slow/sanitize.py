@@ -25,11 +25,11 @@ TESTS = {
     "experts/test_compiled_kernel.py": "compiled or saved or avx2",
     "bandits/test_base.py": "compiled",
     "bandits/test_sparse.py": "compiled",
-    "test_council.py": "compiled",
+    "forecasting/test_series_state.py": "compiled",
     "evaluation/test_oracles.py": "compiled",
     "test_one_row.py": "",
-    "test_stack.py": "compiled",
-    "test_weighting.py": "compiled",
+    "aggregation/test_stack.py": "compiled",
+    "aggregation/test_round_weighting.py": "compiled",
     "hostile/test_public_entries.py": "experts or bandits or river or Mixture or oracles",
 }
 

@@ -257,7 +257,12 @@ class River(Load):
                 (linear_model.LogisticRegression, 0.1),
             ]
         ]
-        self.model, self.n_right = RiverClassifier(models, memory=memory, max_pending=40, seed=seed), 0
+        self.model, self.n_right = (
+            RiverClassifier(
+                {f"m{at}": each for at, each in enumerate(models)}, memory=memory, max_pending=40, seed=seed
+            ),
+            0,
+        )
 
     def learn(self):
         rows = labelled_rows(self.seed)[0]

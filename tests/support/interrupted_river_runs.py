@@ -4,6 +4,7 @@ import numpy as np
 from river import compose, forest, linear_model, naive_bayes, neighbors, optim, preprocessing, time_series, tree
 from sklearn.linear_model import SGDClassifier
 from support.interrupted_runs import LABELS, MEMORY, NUMBERS, Run, X
+from support.named_models import named
 
 from ltm_sklearn import river
 from ltm_sklearn.bandits import Exp3IX
@@ -74,17 +75,17 @@ def _lines():
 
 
 _RUNS = {
-    "river-lines": (lambda: river.LongTermMemoryClassifier(_small(), **MEMORY, seed=0), delayed),
-    "river-classifier": (lambda: river.LongTermMemoryClassifier(_trees(), **MEMORY, record=9, seed=0), classify),
-    "river-mixed": (lambda: river.LongTermMemoryClassifier(_mixed(), seed=0), classify),
-    "river-bandit": (lambda: river.LongTermMemoryClassifier(_trees(), feedback="bandit", seed=0), classify),
-    "river-late": (lambda: river.LongTermMemoryClassifier(_trees(), seed=0), delayed),
-    "river-regressor": (lambda: river.LongTermMemoryRegressor(_lines(), **MEMORY, seed=0), regress),
+    "river-lines": (lambda: river.LongTermMemoryClassifier(named(_small()), **MEMORY, seed=0), delayed),
+    "river-classifier": (lambda: river.LongTermMemoryClassifier(named(_trees()), **MEMORY, record=9, seed=0), classify),
+    "river-mixed": (lambda: river.LongTermMemoryClassifier(named(_mixed()), seed=0), classify),
+    "river-bandit": (lambda: river.LongTermMemoryClassifier(named(_trees()), feedback="bandit", seed=0), classify),
+    "river-late": (lambda: river.LongTermMemoryClassifier(named(_trees()), seed=0), delayed),
+    "river-regressor": (lambda: river.LongTermMemoryRegressor(named(_lines()), **MEMORY, seed=0), regress),
     "river-selection": (lambda: river.ExpertSelectionClassifier(_trees()), classify),
     "river-selection-regressor": (lambda: river.ExpertSelectionRegressor(_lines()), regress),
     "river-forecaster": (
         lambda: river.LongTermMemoryForecaster(
-            [time_series.HoltWinters(alpha=0.3, beta=0.1), time_series.SNARIMAX(p=2, d=0, q=1)], horizon=3
+            named([time_series.HoltWinters(alpha=0.3, beta=0.1), time_series.SNARIMAX(p=2, d=0, q=1)]), horizon=3
         ),
         forecast,
     ),

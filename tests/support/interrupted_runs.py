@@ -5,13 +5,13 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from forecasts import returning
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from support.bandit_algorithms import BANDITS
 from support.expert_algorithms import ALGORITHMS, drifting_losses
+from support.forecasts import returning
 
 from ltm_sklearn import ExpertMixture, LongTermMemoryClassifier, LongTermMemoryRegressor, Snapshots
 from ltm_sklearn.bandits import Exp3IX
