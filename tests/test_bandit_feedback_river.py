@@ -9,8 +9,8 @@ import pytest
 
 pytest.importorskip("river")
 
-from bandit_experts import Keen, RoundObservation, told_by
 from river import compose, linear_model, naive_bayes, preprocessing, stream
+from support.bandit_experts import Keen, RecordingBandit, updates_of
 from support.named_models import named
 from support.river_models import ReadsChance, ReadsLabel, ReadsNumber, rivers_checks
 
@@ -72,17 +72,17 @@ def asked(function, *arguments, **named):
 @pytest.mark.parametrize("n_queries", [1, 2, 4])
 @pytest.mark.parametrize("make", [classifier, regressor])
 def test_predicted_rows_are_not_queried_again(make, n_queries):
-    model = make(algorithm=RoundObservation([1, 2, 3, 4]), n_queries=n_queries)
+    model = make(algorithm=RecordingBandit([1, 2, 3, 4]), n_queries=n_queries)
     for x, y in random_rows(20):
         in_predict = asked(model.predict_one, x)
         assert sorted(in_predict.values()) == [1] * n_queries
         assert not asked(model.learn_one, dict(x), float(y) if make is regressor else y)
-        assert {*told_by(model)[-1][0]} == {FEATURES.index(each) for each in in_predict}
+        assert {*updates_of(model)[-1][0]} == {FEATURES.index(each) for each in in_predict}
         assert model._compiled_row() is None  # the compiled round asks all
 
 
 def test_rows_that_were_not_predicted_are_asked_about_when_they_are_learned():
-    model = classifier(algorithm=RoundObservation())
+    model = classifier(algorithm=RecordingBandit())
     LEARNED.clear()
     (x, y), (other, _) = random_rows(2)
     assert sum(asked(model.learn_one, x, y).values()) == 1
@@ -97,7 +97,7 @@ def test_rows_that_were_not_predicted_are_asked_about_when_they_are_learned():
 
 
 def test_label_and_probabilities_of_a_row_are_of_one_question():
-    model = classifier(algorithm=RoundObservation([1, 2, 3, 4]))
+    model = classifier(algorithm=RecordingBandit([1, 2, 3, 4]))
     for x, y in random_rows(20):
         assert sum(asked(model.predict_one, x).values()) == 1
         assert not asked(model.predict_proba_one, dict(x))
@@ -138,7 +138,7 @@ def test_what_was_said_is_scored_though_the_answer_would_be_another_now():
 
 
 def test_ids_have_draws_of_their_own_and_ask_once():
-    model = classifier(algorithm=RoundObservation([1, 2, 3, 4]))
+    model = classifier(algorithm=RecordingBandit([1, 2, 3, 4]))
     drawn = {}
     calls = Counter(CALLS)
     for at, x, y in stream.simulate_qa(random_rows(60), moment=None, delay=15):
@@ -148,7 +148,7 @@ def test_ids_have_draws_of_their_own_and_ask_once():
             assert not asked(model.learn_one, x, y, id=at)
             (feature,) = drawn[at]
             seat = FEATURES.index(feature)
-            assert told_by(model)[-1] == ((seat,), told_by(model)[-1][1], (pytest.approx((seat + 1) / 10),))
+            assert updates_of(model)[-1] == ((seat,), updates_of(model)[-1][1], (pytest.approx((seat + 1) / 10),))
     assert sum((CALLS - calls).values()) == 60
     assert len({feature for each in list(drawn.values())[:15] for feature in each}) > 1
 
@@ -156,12 +156,12 @@ def test_ids_have_draws_of_their_own_and_ask_once():
 def test_frames_are_rounds_and_ask_once():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame([x for x, _ in random_rows(10)])
-    model = classifier(algorithm=RoundObservation())
+    model = classifier(algorithm=RecordingBandit())
     targets = [y for _, y in random_rows(10)]
     for _ in range(5):
         assert sum(asked(model.predict_many, frame).values()) == 10
         assert not asked(model.learn_many, frame.copy(), targets)
-    assert len(told_by(model)) == 5
+    assert len(updates_of(model)) == 5
     weights = np.arange(10.0)
     model.predict_many(frame)
     assert sum(asked(model.learn_many, frame, targets, weights).values()) == 9  # without the row of weight 0
@@ -191,7 +191,7 @@ class _quiet:
 
 
 def test_in_a_pipeline_the_row_that_is_learned_is_the_one_that_was_predicted_if_nothing_learns_before():
-    model = compose.Select("a", "b", "c", "d") | classifier(algorithm=RoundObservation())
+    model = compose.Select("a", "b", "c", "d") | classifier(algorithm=RecordingBandit())
     calls = Counter(CALLS)
     for x, y in random_rows(20):
         model.predict_one(x)
@@ -203,20 +203,20 @@ def test_in_a_pipeline_the_row_that_is_learned_is_the_one_that_was_predicted_if_
 def test_a_drawn_model_that_fails_is_charged_the_worst_loss():
     models = [Moody("a"), ReadsNumber("b")]
     model = LongTermMemoryRegressor(
-        named(models), feedback="bandit", loss="absolute_error", algorithm=RoundObservation([1e9, 1]), seed=0
+        named(models), feedback="bandit", loss="absolute_error", algorithm=RecordingBandit([1e9, 1]), seed=0
     )
     for target in (0.0, 8.0):
         model.learn_one({"a": 4.0, "b": 0.0}, target)
     with pytest.warns(ExpertWarning, match="Moody"):
         assert model.predict_one({"a": -1.0, "b": 0.0}) == 4.0  # the mean of the targets
     model.learn_one({"a": -1.0, "b": 0.0}, 7.0)
-    (arm,), (loss,), _ = told_by(model)[-1]
+    (arm,), (loss,), _ = updates_of(model)[-1]
     assert (arm, loss) == (0, 1.0)
 
 
 def test_a_failure_that_was_seen_in_a_prediction_is_noted_when_the_row_is_learned():
     models = [Moody("a"), Moody("a")]
-    model = LongTermMemoryRegressor(named(models), feedback="bandit", algorithm=RoundObservation([1e9, 1]), seed=0)
+    model = LongTermMemoryRegressor(named(models), feedback="bandit", algorithm=RecordingBandit([1e9, 1]), seed=0)
     for target in (0.0, 8.0):
         model.learn_one({"a": 4.0}, target)
     counts = []

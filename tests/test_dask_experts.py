@@ -504,7 +504,7 @@ def test_an_expert_that_hangs_for_ever_costs_the_others_one_wait(client, tmp_pat
     pool = [("bayes", GaussianNB()), ("hangs", Sluggish(str(tmp_path / "flag"), 1e6)), ("other", GaussianNB())]
     ensemble = LongTermMemoryClassifier(DaskWorkers(client, timeout=0.5).experts(pool), memory=Snapshots(every=80))
     trained(ensemble, 5)
-    assert {expert.kind for expert in ensemble._engine.experts} >= {"live", "restarted"}
+    assert {expert.kind for expert in ensemble._engine.pool.experts} >= {"live", "restarted"}
     X, y = next(batches(1))
     (tmp_path / "flag").touch()
     told, times = [], []

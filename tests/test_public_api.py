@@ -19,7 +19,7 @@ PUBLIC = {
     "SlidingWindowUCB SparseHybrid SparseLongTermMemory",
     "ltm_sklearn.bandits.reference": "follow_the_regularised_leader sparse_bandit",
     "ltm_sklearn.display": "AverageLossDisplay ContributionDisplay CumulativeLossDisplay LiveDisplay "
-    "MemoryCurveDisplay RecurrenceDisplay ResidualDisplay RunningLossDisplay RunRecord WeightBoxDisplay "
+    "MemoryCurveDisplay RecurrenceDisplay ResidualDisplay RunningLossDisplay WeightBoxDisplay "
     "WeightStackDisplay",
     "ltm_sklearn.distributed": "DaskWorkers OnWorker PanelMixture",
     "ltm_sklearn.ensemble": "ExpertSummary ExpertWarning FromRiverClassifier FromRiverRegressor "
@@ -36,6 +36,7 @@ PUBLIC = {
     "ltm_sklearn.losses": "AbsoluteError AbsolutePercentageError Huber LOSSES LogCosh Pinball RegressionLoss "
     "SquaredError",
     "ltm_sklearn.engine": "DriftDetector Snapshots",
+    "ltm_sklearn.recording": "RunRecord",
     "ltm_sklearn.persistence": "BadFileError Checkpoint CheckpointWarning describe_parameters dumps load loads save "
     "sync_folder write_atomically",
     "ltm_sklearn.river": "BanditPolicy ExpertPolicy ExpertSelectionClassifier ExpertSelectionRegressor "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from typing import Any, NamedTuple
 
@@ -125,7 +126,7 @@ class Exp3(ExponentialBandit):
     def _settings(self, state: State) -> ExponentialSettings:
         n_arms, exploration = len(state["gains"]), self.exploration
         if exploration is None:
-            complexity = n_arms * np.log(max(n_arms, 2)) / (np.e - 1.0)
+            complexity = n_arms * np.log(max(n_arms, 2)) / (math.e - 1.0)
             exploration = min(1.0, float(np.sqrt(complexity / self._assumed_horizon(state))))
         return ExponentialSettings(exploration / n_arms if self.rate is None else self.rate, exploration, 0.0)
 
@@ -268,10 +269,10 @@ class Exp3S(ScaledBandit):
         if exploration is None:
             complexity = np.log(max(n_arms * horizon, 2))
             if self.n_segments is not None:
-                complexity = (self.n_segments * complexity + np.e) / (np.e - 1.0)
+                complexity = (self.n_segments * complexity + math.e) / (math.e - 1.0)
             exploration = min(1.0, float(np.sqrt(n_arms * complexity / horizon)))
         rate = exploration / n_arms if self.rate is None else self.rate
-        return exploration, rate, np.e * (1.0 / horizon if self.switching is None else self.switching) / n_arms
+        return exploration, rate, math.e * (1.0 / horizon if self.switching is None else self.switching) / n_arms
 
     def _initial_state(self, n_arms: int) -> State:
         return {"weights": np.full(n_arms, 1.0 / n_arms)}

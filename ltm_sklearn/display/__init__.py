@@ -1,6 +1,5 @@
 """Pictures of a run: who was trusted when, what it cost, what it said, and which experts came back."""
 
-from ..recording import RunRecord
 from ._forecasts import ContributionDisplay, ResidualDisplay
 from ._live import LiveDisplay
 from ._losses import AverageLossDisplay, CumulativeLossDisplay
@@ -17,7 +16,6 @@ __all__ = [
     "MemoryCurveDisplay",
     "RecurrenceDisplay",
     "ResidualDisplay",
-    "RunRecord",
     "RunningLossDisplay",
     "WeightBoxDisplay",
     "WeightStackDisplay",

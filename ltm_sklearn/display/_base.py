@@ -109,7 +109,7 @@ def recorded_in(result: Any, model: Any) -> RunRecord:
 
 def check_every_row(run_record: RunRecord) -> None:
     """Oracles need every expert's loss in every row."""
-    if not run_record.all_were_asked:
+    if not run_record.all_were_queried:
         raise ValueError(
             "not all experts were asked in each round (feedback='bandit'), and what the others would have lost, which "
             "oracles need, is not known"

@@ -22,7 +22,6 @@ class Task(NamedTuple):
 
     key: str  #: of the model
     arguments: list[bytes]  #: digests of the function and of what it takes
-    seat: int  #: where among the arguments the model stands
     keep_as: str | None  #: the key under which to keep what comes of it, in place of sending it back
 
 
@@ -123,7 +122,6 @@ class Bench:
             lost = CallFailure(LookupError("its model is not on its worker any more"))
             return Answer(unread.get(task.key, lost), gone=True)
         arguments = [known[digest] for digest in task.arguments]
-        arguments.insert(task.seat + 1, held.model)
         async with held.turn:
             if held.overdue:
                 return Answer(CallFailure(TimeoutError("it is still busy with what it was asked before")), late=True)
@@ -148,7 +146,7 @@ class Bench:
     def _do(self, held: Held, task: Task, message: Message, arguments: list[Any]) -> Answer:
         function, *rest = arguments
         with np.errstate(**message.errors), config_context(**message.config):
-            result = kept_in(function, *rest)
+            result = kept_in(function, held.model, *rest)
         if isinstance(result, CallFailure):
             return Answer(able_to_travel(CallFailure(own_error(result.error))))  # the model stays here
         if task.keep_as is not None:

@@ -15,7 +15,7 @@ import numpy as np
 from sklearn import get_config
 
 from .._param_checks import check_count, check_number
-from ..engine import MODEL, CallFailure, ExpertWarning, error_text, missed_in_round
+from ..engine import CallFailure, ExpertWarning, ModelCall, call_function, error_text, unavailable_pools
 from ..ensemble import as_sklearn_model, check_frozen, check_is_estimator, is_frozen, named_pairs
 from ..recording import logger
 from ._bench import Answer, Message, Task
@@ -140,20 +140,20 @@ class DaskWorkers:
 
     # What the ensemble's rounds ask --------------------------------------------------------------------------------
 
-    def begin(self, function: Callable[..., Any], tasks: list[tuple[Any, ...]]) -> Callable[[], list[Any]]:
-        """Have a function called with each of the tasks on the workers of their models, all at once.
+    def begin(self, calls: list[ModelCall]) -> Callable[[], list[Any]]:
+        """Start calls on the workers of their models, all at once.
 
         Returns a function that waits for the results, in order. A model that is returned stays where it is: its
         :class:`OnWorker` stands for it.
         """
-        return self._begin(function, tasks, [None] * len(tasks))
+        return self._begin(calls, [None] * len(calls))
 
     def copy_beside(self, model: OnWorker, how: Callable[[Any], Any]) -> Remote:
         """A copy of a model, on the same worker; of one that is nowhere, another that will be restored."""
         remote, key = model.remote, uuid4().hex
         if remote.seat is None and how is copy.deepcopy:
             return remote.twin()
-        result = self._begin(_copied, [(how, None, model)], [key])()[0]
+        result = self._begin([ModelCall(call_function, model, (how,))], [key])()[0]
         if isinstance(result, CallFailure):
             if remote.seat is None and how is copy.deepcopy:  # not any more
                 told = f"{model!r} is copied as its last checkpoint has it: {error_text(result.error)}"
@@ -166,11 +166,9 @@ class DaskWorkers:
         copied.settle(remote.seat, key)
         return copied
 
-    def _begin(
-        self, function: Callable[..., Any], tasks: list[tuple[Any, ...]], keep_as: list[str | None]
-    ) -> Callable[[], list[Any]]:
-        remotes = [task[MODEL].remote for task in tasks]
-        results: list[Any] = [None] * len(tasks)
+    def _begin(self, calls: list[ModelCall], keep_as: list[str | None]) -> Callable[[], list[Any]]:
+        remotes = [call.model.remote for call in calls]
+        results: list[Any] = [None] * len(calls)
         placed = self._place(remotes, results)
         parcels = Parcels()
         sent = []
@@ -184,8 +182,7 @@ class DaskWorkers:
             asked = [
                 Task(
                     remotes[at].key,
-                    [parcels.digest(function), *map(parcels.digest, _others(tasks[at]))],
-                    MODEL,
+                    [parcels.digest(calls[at].function), *map(parcels.digest, calls[at].arguments)],
                     keep_as[at],
                 )
                 for at in here
@@ -211,16 +208,16 @@ class DaskWorkers:
                     continue
                 seat.known = frozenset(digest for task in message.tasks for digest in task.arguments)
                 for at, told in zip(here, answers, strict=True):
-                    results[at] = self._received(remotes[at], told, tasks[at][MODEL])
-            for task, result in zip(tasks, results, strict=True):
-                if isinstance(result, CallFailure) and not task[MODEL].is_late:
-                    result.model = task[MODEL]
+                    results[at] = self._received(remotes[at], told, calls[at].model)
+            for call, result in zip(calls, results, strict=True):
+                if isinstance(result, CallFailure) and not call.model.is_late:
+                    result.model = call.model
             return results
 
         return wait
 
     def _place(self, remotes: list[Remote], results: list[Any]) -> dict[Remote, tuple[Any, bool]]:
-        """Give models that are nowhere a seat; returns what their workers will need. FailureLog go to the results."""
+        """Give models that are nowhere a seat; returns what their workers will need. Failures go to the results."""
         homeless = [at for at, remote in enumerate(remotes) if remote.seat is None]
         for at, remote in enumerate(remotes):
             if remote.seat is not None and remote.seat.is_lost:  # told of, as learning is lost; restored the next time
@@ -248,8 +245,8 @@ class DaskWorkers:
 
     def _addresses(self) -> dict[str, int]:
         """The workers that may be used, with their threads; waits for one if there is none, once in a round."""
-        missed = missed_in_round()
-        patience = 0.0 if any(each is self for each in missed) else self.timeout
+        unavailable = unavailable_pools()
+        patience = 0.0 if any(each is self for each in unavailable) else self.timeout
         client, deadline = self._client(), time.monotonic() + patience
         while True:
             known = client.scheduler_info(n_workers=-1)["workers"]
@@ -262,7 +259,7 @@ class DaskWorkers:
                 self._seats = {address: seat for address, seat in self._seats.items() if not seat.is_lost}
                 return found
             if time.monotonic() >= deadline:
-                missed.append(self)
+                unavailable.append(self)
                 which = "no worker" if self.workers is None else f"none of the workers {self.workers!r}"
                 raise TimeoutError(f"the Dask cluster has {which}: waited {self.timeout:g} s for one")
             time.sleep(0.1)
@@ -336,17 +333,6 @@ class DaskWorkers:
 
     def __repr__(self) -> str:
         return f"DaskWorkers(checkpoint_every={self.checkpoint_every}, timeout={self.timeout:g})"
-
-
-def _copied(how: Callable[[Any], Any], _: None, model: Any) -> Any:
-    try:
-        return how(model)
-    except Exception as error:
-        return CallFailure(error)
-
-
-def _others(task: tuple[Any, ...]) -> tuple[Any, ...]:
-    return task[:MODEL] + task[MODEL + 1 :]
 
 
 def _emptied(keys: Any) -> list[str]:

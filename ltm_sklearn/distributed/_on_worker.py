@@ -12,21 +12,21 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.metaestimators import available_if
 
 from .._typing import Floats
-from ..engine import CallFailure, ExpertWarning, attempt
+from ..engine import CallFailure, ExpertWarning, ModelCall, call_function
 from ..ensemble import SklearnModelsAdapter, SlidingWindow, takes_nan
 from ._bench import dumps, loads
 from ._remote import Remote
 
 
-def _call(name: str, model: Any, arguments: tuple[Any, ...], params: dict[str, Any]) -> Any:
+def _call(model: Any, name: str, arguments: tuple[Any, ...], params: dict[str, Any]) -> Any:
     return getattr(model, name)(*arguments, **params)
 
 
-def _attribute(name: str, model: Any) -> Any:
+def _attribute(model: Any, name: str) -> Any:
     return getattr(model, name)
 
 
-def _itself(_: None, model: Any) -> bytes:
+def _pickled(model: Any) -> bytes:
     return dumps(model)  # here, where it is the model's own failure if it cannot be pickled
 
 
@@ -70,8 +70,8 @@ class OnWorker(MetaEstimatorMixin, BaseEstimator):
     # Where the model is --------------------------------------------------------------------------------------------
 
     @property
-    def elsewhere(self) -> Any:
-        """Who runs tasks with the model."""
+    def worker_pool(self) -> Any:
+        """The workers that run calls of the model."""
         return self.workers
 
     @property
@@ -93,7 +93,7 @@ class OnWorker(MetaEstimatorMixin, BaseEstimator):
         return self
 
     def _done(self, function: Any, *arguments: Any) -> Any:
-        result = self.workers.begin(attempt, [(function, arguments[0], self, *arguments[1:])])()[0]
+        result = self.workers.begin([ModelCall(call_function, self, (function, *arguments))])()[0]
         if isinstance(result, CallFailure):
             raise result.error
         return result
@@ -156,7 +156,7 @@ class OnWorker(MetaEstimatorMixin, BaseEstimator):
 
     def fetch(self) -> Any:
         """A copy of the model, brought to the driver."""
-        return loads(self._done(_itself, None))
+        return loads(self._done(_pickled))
 
     @available_if(lambda self: isinstance(self.estimator, SlidingWindow) or not hasattr(self.estimator, "partial_fit"))
     def without_rows(self) -> Self:

@@ -1,14 +1,14 @@
-"""Rounds of one row, as streams of River are made of them, at compiled speed where all is as usual."""
+"""Rounds of one row, as River's streams have them, at compiled speed where nothing unusual happens."""
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from .._optional import compiled
 from ..aggregation import BanditWeighting, FollowOrBlend
-from ..experts import LongTermMemory, PatientMemory
+from ..experts import ExpertAlgorithm, LongTermMemory, PatientMemory
 from ..losses import (
     FADING,
     IMPLAUSIBLE,
@@ -29,74 +29,45 @@ from ..losses import (
 )
 from ._engine import Engine
 from ._model_calls import CallFailure
-from ._models import Models
-from ._snapshots import RoundObservation
+from ._models import RowModels
+from ._snapshot_memory import RoundObservation
 
 kernel = compiled("_row", __package__)
 
 
-class RowModels(Models, Protocol):
-    """What a skin must know besides, to have rounds of one row."""
-
-    @property
-    def classes(self) -> dict[Any, int] | None:
-        """Where each label stands; None for regressors."""
-
-    def asker(self, model: Any) -> Any:
-        """The function that takes a row and returns probabilities by label, or a number."""
-
-    def learner(self, model: Any) -> Any:
-        """The function that takes a row and a target."""
+def compiled_round(engine: Engine, models: RowModels) -> Any:
+    """Return the compiled round of one row for the engine's pool; None where the engine must do the round."""
+    if engine.pool.compiled_round is None and engine.n_rounds >= engine.compiled_from:
+        engine.pool.compiled_round = _new_round(engine, models)
+    return engine.pool.compiled_round
 
 
-def row_of(engine: Engine, models: RowModels) -> Any:
-    """The engine's compiled round, or None where its own code is needed."""
-    if engine.row is None and engine.n_rounds >= engine.row_from:
-        engine.row = _new_row(engine, models)
-    return engine.row
-
-
-def _new_row(engine: Engine, models: RowModels) -> Any:
-    watched = engine.history is not None or engine.callback.listens
-    plain = not engine.failures.raises and not watched and engine.combine == "average"
-    if kernel is None or not plain or not all(expert.trained for expert in engine.experts):
+def _new_round(engine: Engine, models: RowModels) -> Any:
+    pool, score = engine.pool, engine.score
+    is_followed = engine.history is not None or engine.callback.listens
+    is_plain = not engine.failures.raises and not is_followed and engine.combine == "average"
+    if kernel is None or not is_plain or not all(expert.trained for expert in pool.experts):
         return None
-    if isinstance(engine.weighting, BanditWeighting):
-        return None  # not all are asked
-    if isinstance(engine.score, RegressionScore) and not engine.score.high > engine.score.low:
-        return None  # no scale is known yet
-    asks = [None if expert.kind == "stack" else models.asker(expert.model) for expert in engine.experts]
-    learns = [(at, models.learner(expert.model)) for at, expert in enumerate(engine.experts) if expert.learns]
-    live = [at for at, expert in enumerate(engine.experts) if expert.kind == "live"]
-    members, between = _members(engine.weighting)
-    seats = asks, learns, live, members, between, engine.expert_stats.table
-    if isinstance(engine.score, RegressionScore):
-        return _new_target_row(kernel, seats, engine.score)
-    return _new_class_row(kernel, seats, engine, models.classes or {})
-
-
-def _members(weighting: Any) -> tuple[list[Any], Any]:
-    """The algorithms that are charged, with their compiled rounds, and the one that weighs them."""
-    if isinstance(weighting, FollowOrBlend):
-        return [_member(member.algorithm) for member in weighting.members], _member(weighting.arbiter)
-    return [_member(weighting.algorithm)], None
-
-
-def _member(algorithm: Any) -> tuple[Any, Any]:
-    # a horizon is watched by the algorithm's own code
-    plain = type(algorithm) in (LongTermMemory, PatientMemory) and algorithm.horizon is None
-    return algorithm, algorithm.compiled_rounds() if plain else None
-
-
-def _new_class_row(kernel: Any, seats: tuple[Any, ...], engine: Engine, classes: dict[Any, int]) -> Any:
+    if isinstance(pool.weighting, BanditWeighting):
+        return None  # not all experts are queried
+    predictors = [None if expert.kind == "stack" else models.asker(expert.model) for expert in pool.experts]
+    trainers = [(at, models.learner(expert.model)) for at, expert in enumerate(pool.experts) if expert.learns]
+    live = [at for at, expert in enumerate(pool.experts) if expert.kind == "live"]
+    experts = predictors, trainers, live, *_members(pool.weighting), pool.stats
+    if isinstance(score, RegressionScore):
+        slopes = {SquaredError: lambda _: None, AbsoluteError: lambda _: (1.0, 1.0), Pinball: _pinball_slopes}
+        if not score.high > score.low or type(score.loss) not in slopes:
+            return None  # the scale is not known yet
+        limits = MARGIN, RANGE_GROWTH, FADING, LARGEST, ROUNDING_OF_MIXTURE
+        return kernel.RegressionRound(*experts, score, slopes[type(score.loss)](score.loss), *limits)
     known = {zero_one: kernel.ZERO_ONE, brier: kernel.BRIER, log_loss: kernel.LOG}
-    if engine.score.loss not in known or not classes:
+    if score.loss not in known or not models.classes:
         return None
-    stack = engine.stack()
-    return kernel.ClassRow(
-        *seats,
-        classes,
-        known[engine.score.loss],
+    stack = pool.stack()
+    return kernel.ClassificationRound(
+        *experts,
+        models.classes,
+        known[score.loss],
         ROUNDING_OF_PROBABILITIES,
         SMALLEST_PROBABILITY,
         SAFE_MARGIN,
@@ -105,40 +76,46 @@ def _new_class_row(kernel: Any, seats: tuple[Any, ...], engine: Engine, classes:
     )
 
 
-def _new_target_row(kernel: Any, seats: tuple[Any, ...], score: RegressionScore) -> Any:
-    slopes = {SquaredError: lambda _: None, AbsoluteError: lambda _: (1.0, 1.0), Pinball: _pinball_slopes}
-    if type(score.loss) not in slopes:
-        return None
-    limits = MARGIN, RANGE_GROWTH, FADING, LARGEST, ROUNDING_OF_MIXTURE
-    return kernel.TargetRow(*seats, score, slopes[type(score.loss)](score.loss), *limits)
+def _members(weighting: Any) -> tuple[list[Any], Any]:
+    """Return the algorithms with their compiled rounds, and the arbiter between two of them, or None."""
+    if isinstance(weighting, FollowOrBlend):
+        return [_member(member.algorithm) for member in weighting.members], _member(weighting.arbiter)
+    return [_member(weighting.algorithm)], None
+
+
+def _member(algorithm: ExpertAlgorithm) -> tuple[ExpertAlgorithm, Any]:
+    # with a horizon the algorithm's own code counts the rounds
+    if type(algorithm) in (LongTermMemory, PatientMemory) and algorithm.horizon is None:
+        return algorithm, algorithm.compiled_rounds()
+    return algorithm, None
 
 
 def _pinball_slopes(loss: Pinball) -> tuple[float, float]:
-    """Above the target and below it."""
+    """Return the slopes above and below the target."""
     return 1.0 - loss.quantile, loss.quantile
 
 
 def learn_row(engine: Engine, models: RowModels, x: Any, y: Any, target: Any) -> bool:
-    """A round, noted; False if it is left to the engine, and nothing has changed."""
-    row = row_of(engine, models)
-    if row is None:
+    """Do a complete round of one row; return False, without any change, if the engine must do it."""
+    round_ = compiled_round(engine, models)
+    if round_ is None:
         return False
-    failed = row.learn(x, target) if models.classes is None else row.learn(x, y, target, engine.score)
+    failed = round_.learn(x, target) if models.classes is None else round_.learn(x, y, target, engine.score)
     if failed is None:
         return False
-    engine.n_rounds += 1
-    engine.n_rows += 1
-    reports, passing = [], None
-    for seat, error in failed:
-        failure = CallFailure(error)
-        if failure.passes:
-            passing = failure
-        elif not engine.is_warming_up(engine.experts[seat]):
-            reports.append(engine.failures.report(engine.experts[seat], "learn", failure))
+    engine.complete_round(n_rows=1)
+    reports, exit_ = [], None
+    for at, error in failed:
+        failure, expert = CallFailure(error), engine.pool.experts[at]
+        if failure.is_exit:
+            exit_ = error
+        elif not engine.is_warming_up(expert):
+            reports.append(engine.failures.report(expert, "learn", failure))
     if engine.memory is not None:
-        told = RoundObservation(row.answers(), None, row.losses_of_live())
-        reports += engine.remember(models, [x], np.array([target]), told)
+        losses = round_.losses_of_live()
+        observation = RoundObservation([x], np.array([target]), round_.predictions(), None, losses, engine.n_rows)
+        reports += engine.remember(models, observation)
     engine.note(reports)
-    if passing is not None:
-        raise passing.error
+    if exit_ is not None:
+        raise exit_
     return True

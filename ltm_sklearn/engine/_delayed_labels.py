@@ -1,4 +1,4 @@
-"""Rows whose targets have not come yet, with what was said of them."""
+"""Predicted rows whose labels have not arrived yet."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
 from .._param_checks import check_hashable
+from ._round import RoundPredictions
 
 
 @dataclass(eq=False)
@@ -19,13 +20,13 @@ class _Issue:
     """Rows that were predicted together."""
 
     number: int
-    rows: dict[Hashable, int]  #: of those that still wait, by their ids
+    rows: dict[Hashable, int]  #: index of each row that still waits, by its id
     X: Any
-    issued: Any  #: what the engine said of them
-    n_rows: int  #: that are held
+    issued: RoundPredictions
+    n_rows: int  #: rows of X and of the predictions
 
-    def let_go(self, id: Hashable) -> None:
-        """Of a row. When few are left, the others are no longer held."""
+    def drop(self, id: Hashable) -> None:
+        """Drop a row; copy the rest without the dropped rows once half of the rows have gone."""
         del self.rows[id]
         if 0 < len(self.rows) <= self.n_rows // 2:
             kept = np.array(list(self.rows.values()), dtype=np.intp)
@@ -35,22 +36,22 @@ class _Issue:
             self.n_rows = len(kept)
 
 
-class Due(NamedTuple):
-    """Rows of one issue whose targets have come."""
+class DueRows(NamedTuple):
+    """Rows that were predicted together and whose labels have arrived."""
 
-    X: Any  #: of the whole issue
-    issued: Any
-    rows: NDArray[np.intp]  #: which of its rows
-    at: NDArray[np.intp]  #: where their targets stand
+    X: Any  #: all rows that were predicted together
+    issued: RoundPredictions
+    rows: NDArray[np.intp]  #: which of these rows
+    at: NDArray[np.intp]  #: the positions of their labels
 
 
 class DelayedLabels:
-    """A bounded buffer: when it is full, the rows that have waited longest are given up.
+    """A bounded buffer of predicted rows; when it is full, the rows that have waited longest are dropped.
 
     Parameters
     ----------
     most : int
-        Rows that may wait.
+        Largest number of rows that wait.
     """
 
     def __init__(self, most: int) -> None:
@@ -62,31 +63,31 @@ class DelayedLabels:
         return len(self._waiting)
 
     def check_new(self, ids: Sequence[Hashable]) -> None:
-        """Ids must be new, and differ."""
+        """Raise a ValueError if an id is waiting already, or occurs twice."""
         check_hashable(ids, "id")
-        seen: set[Hashable] = set()
+        known: set[Hashable] = set()
         for each in ids:
             if each in self._waiting:
                 raise ValueError(f"id {each!r} is waiting for its target already")
-            if each in seen:
+            if each in known:
                 raise ValueError(f"id {each!r} is given twice")
-            seen.add(each)
+            known.add(each)
 
-    def hold(self, ids: Sequence[Hashable], X: Any, issued: Any) -> None:
-        """Keep rows, and what was said of them, until their targets come."""
+    def hold(self, ids: Sequence[Hashable], X: Any, issued: RoundPredictions) -> None:
+        """Keep rows and their predictions until the labels arrive."""
         issue = _Issue(self.n_issues, {each: row for row, each in enumerate(ids)}, X, issued, len(ids))
         self.n_issues += 1
         self._waiting.update(dict.fromkeys(ids, issue))
         self.release(list(islice(self._waiting, max(len(self._waiting) - self.most, 0))))
 
-    def due(self, ids: Sequence[Hashable]) -> list[Due]:
-        """The rows with these ids, those that were issued together as one, in the order of issue."""
+    def due(self, ids: Sequence[Hashable]) -> list[DueRows]:
+        """Return the rows with these ids, grouped by issue, in the order of issue."""
         check_hashable(ids, "id")
         found: dict[_Issue, list[tuple[int, int]]] = {}
         for at, each in enumerate(ids):
             if each not in self._waiting:
                 raise ValueError(
-                    f"id {each!r} is not waiting for a target: it was never issued, has been learned, or was given up "
+                    f"id {each!r} is not waiting for a target: it was never issued, has been learned, or was dropped "
                     f"when more than {self.most} rows waited"
                 )
             issue = self._waiting[each]
@@ -94,9 +95,9 @@ class DelayedLabels:
         if len({*ids}) < len(ids):
             raise ValueError("an id is given twice")
         oldest_first = sorted(found, key=lambda issue: issue.number)
-        return [Due(issue.X, issue.issued, *np.array(found[issue], dtype=np.intp).T) for issue in oldest_first]
+        return [DueRows(issue.X, issue.issued, *np.array(found[issue], dtype=np.intp).T) for issue in oldest_first]
 
     def release(self, ids: Sequence[Hashable]) -> None:
-        """Forget rows."""
+        """Drop rows."""
         for each in ids:
-            self._waiting.pop(each).let_go(each)
+            self._waiting.pop(each).drop(each)

@@ -1,4 +1,4 @@
-"""What is shown of a fitted ensemble."""
+"""Attributes of fitted ensembles, for scikit-learn and for River."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Value = TypeVar("Value")
 
 
 class ExpertSummary(NamedTuple):
-    """An expert as ``experts_`` shows it."""
+    """One expert in ``experts_``: its name, kind, weights and mean loss."""
 
     name: str
     kind: str
@@ -29,12 +29,12 @@ class ExpertSummary(NamedTuple):
 
 
 class FittedAttributes:
-    """Attributes that are read off the engine."""
+    """Base class with the fitted attributes that are read from the engine."""
 
     _engine: Engine
 
     def _read(self, name: str, reader: Callable[[Engine], Value]) -> Value:
-        """What a reader finds in the engine, between two rounds."""
+        """Read a value from the engine, between two rounds."""
         with lock_of(self):
             if not hasattr(self, "_engine"):
                 raise AttributeError(f"{type(self).__name__} has no attribute {name!r} before it is fitted")
@@ -42,41 +42,41 @@ class FittedAttributes:
 
     @property
     def n_rounds_(self) -> int:
-        """Rounds so far."""
+        """Number of rounds so far."""
         return self._read("n_rounds_", lambda engine: engine.n_rounds)
 
     @property
     def n_samples_seen_(self) -> int:
-        """Rows so far."""
+        """Number of rows so far."""
         return self._read("n_samples_seen_", lambda engine: engine.n_rows)
 
     @property
     def weights_(self) -> Floats:
-        """The experts' weights now, in the order of ``experts_``; of a bandit, its probabilities."""
-        return self._read("weights_", lambda engine: engine.weights())
+        """Current weights of the experts, in the order of ``experts_``; for bandits, their probabilities."""
+        return self._read("weights_", lambda engine: engine.pool.weights())
 
     @property
     def leader_(self) -> str:
-        """Name of the expert with the largest weight, of those that can predict."""
-        return self._read("leader_", lambda engine: engine.leader().name)
+        """Name of the expert with the largest weight among those that can predict."""
+        return self._read("leader_", lambda engine: engine.pool.leader().name)
 
     @property
     def loss_(self) -> Floats:
-        """Mean loss of each expert since it joined, in the order of ``experts_``; NaN before its first answer."""
-        return self._read("loss_", lambda engine: engine.expert_stats.mean_losses())
+        """Mean loss of each expert since it joined, in the order of ``experts_``; NaN before its first prediction."""
+        return self._read("loss_", lambda engine: engine.pool.stats.mean_losses())
 
     @property
     def experts_(self) -> list[ExpertSummary]:
-        """All experts: live and young learners, frozen ones, snapshots, the stack; ``pandas.DataFrame`` takes it."""
+        """All experts: live and restarted learners, frozen models, snapshots, the stack. Fits ``pandas.DataFrame``."""
         return self._read("experts_", _summaries)
 
     @property
     def history_(self) -> list[Record]:
-        """What was recorded: for each round, or each few neighbouring ones, the loss and the experts' weights."""
+        """Records of the run: loss and weights of each round, or means over a few neighbouring rounds."""
         return self._read("history_", _records)
 
     def run_record(self) -> RunRecord:
-        """What was recorded, for pictures and for analyses of one's own; needs ``record=``."""
+        """Return the records of the run for displays and analyses; needs ``record=``."""
         kind = type(self).__name__
         with lock_of(self):
             if not hasattr(self, "_engine"):
@@ -90,22 +90,22 @@ class FittedAttributes:
 
     @property
     def estimators_(self) -> list[Any]:
-        """The live and frozen estimators, as fitted; they go on learning."""
+        """Fitted live and frozen estimators; later rounds train them further."""
         return self._read("estimators_", lambda engine: list(_given(engine).values()))
 
     @property
     def named_estimators_(self) -> Bunch:
-        """The live and frozen estimators by name; they go on learning."""
+        """Fitted live and frozen estimators by name; later rounds train them further."""
         return self._read("named_estimators_", lambda engine: Bunch(**_given(engine)))
 
 
 def _given(engine: Engine) -> dict[str, Any]:
-    return {expert.name: expert.model for expert in engine.experts if expert.name == expert.source}
+    return {expert.name: expert.model for expert in engine.pool.experts if expert.name == expert.source}
 
 
 def _summaries(engine: Engine) -> list[ExpertSummary]:
-    numbers = [engine.weights(), engine.expert_stats.mean_weights(), engine.expert_stats.mean_losses()]
-    columns = zip(engine.experts, *[column.tolist() for column in numbers], strict=True)
+    numbers = [engine.pool.weights(), engine.pool.stats.mean_weights(), engine.pool.stats.mean_losses()]
+    columns = zip(engine.pool.experts, *[column.tolist() for column in numbers], strict=True)
     return [ExpertSummary(expert.name, expert.kind, expert.born, *row) for expert, *row in columns]
 
 

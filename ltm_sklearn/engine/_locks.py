@@ -90,7 +90,7 @@ def unshare(estimator: Any) -> None:
 
 @contextmanager
 def unchanged_on_error(estimator: Any) -> Iterator[None]:
-    """If anything is wrong, the estimator has the attributes that it had before."""
+    """Restore the attributes of the estimator if an error is raised."""
     before = dict(estimator.__dict__)
     try:
         yield

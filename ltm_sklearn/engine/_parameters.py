@@ -1,21 +1,20 @@
-"""From the parameters that the estimators of both skins share to a fresh engine."""
+"""From the parameters that the estimators for scikit-learn and for River share to an engine."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from sklearn.base import clone
 
 from .._param_checks import check_count, check_option
 from ..aggregation import BanditWeighting, RoundWeighting, new_weighting
-from ..bandits import bandit_algorithm
+from ..bandits import BanditAlgorithm, bandit_algorithm
 from ..experts import expert_algorithm
 from ..losses import ClassificationScore, RegressionScore, loss_name
 from ..recording import History, check_record, log_file, n_records
 from ._engine import Engine
-from ._snapshots import SnapshotMemory, Snapshots
+from ._snapshot_memory import SnapshotMemory
+from ._snapshots import Snapshots
 
 
 def check_shared_parameters(ensemble: Any) -> None:
@@ -27,63 +26,48 @@ def check_shared_parameters(ensemble: Any) -> None:
         raise ValueError(f"memory={ensemble.memory!r} is neither 'auto', None nor Snapshots(...)")
     check_option("feedback", ensemble.feedback, ("full", "bandit"))
     check_count("n_queries", ensemble.n_queries)
-    if ensemble.feedback == "bandit":
-        _check_bandit(ensemble)
-    elif ensemble.n_queries != 1:
+    is_bandit = ensemble.feedback == "bandit"
+    if ensemble.n_queries != 1 and not is_bandit:
         raise ValueError(
-            f"n_queries={ensemble.n_queries!r} needs feedback='bandit': with feedback='full' all experts are asked"
+            f"n_queries={ensemble.n_queries!r} needs feedback='bandit': with feedback='full' all experts are queried"
         )
-    else:
-        with _naming_feedback("full"):
-            expert_algorithm(ensemble.algorithm)
-
-
-def _check_bandit(ensemble: Any) -> None:
-    with _naming_feedback("bandit"):
-        algorithm = bandit_algorithm(ensemble.algorithm)
-    algorithm.check_parameters()
-    low, high = algorithm.known_loss_range()
-    if low > 0.0 or high < 1.0:
-        raise ValueError(
-            f"algorithm={ensemble.algorithm!r} takes losses from {low:g} to {high:g}; the losses of experts lie in "
-            "[0, 1]. Set loss_range so that it contains them."
-        )
-    if isinstance(ensemble.memory, Snapshots) and ensemble.memory.merge is not None:
-        raise ValueError(
-            f"memory={ensemble.memory!r} asks models again to see which agree, and with feedback='bandit' only those "
-            "that are drawn are asked: use Snapshots(merge=None)"
-        )
-
-
-@contextmanager
-def _naming_feedback(feedback: str) -> Iterator[None]:
-    """Add to an error about ``algorithm`` which kind of feedback the estimator has."""
     try:
-        yield
+        algorithm = bandit_algorithm(ensemble.algorithm) if is_bandit else expert_algorithm(ensemble.algorithm)
     except ValueError as error:
-        raise ValueError(f"{error} feedback={feedback!r} needs one of these.") from None
+        raise ValueError(f"{error} feedback={ensemble.feedback!r} needs one of these.") from None
+    if isinstance(algorithm, BanditAlgorithm):
+        algorithm.check_parameters()
+        low, high = algorithm.known_loss_range()
+        if low > 0.0 or high < 1.0:
+            raise ValueError(
+                f"algorithm={ensemble.algorithm!r} takes losses from {low:g} to {high:g}; the losses of experts lie in "
+                "[0, 1]. Set loss_range so that it contains them."
+            )
+    if is_bandit and isinstance(ensemble.memory, Snapshots) and ensemble.memory.merge is not None:
+        raise ValueError(
+            f"memory={ensemble.memory!r} queries models again to compare them, and with feedback='bandit' only "
+            "selected experts are queried: use Snapshots(merge=None)"
+        )
 
 
 def check_query(n_queries: int, n_experts: int) -> None:
-    """Not more experts can be asked than there are."""
+    """Raise a ValueError if there are fewer experts than ``n_queries``."""
     if n_queries > n_experts:
-        raise ValueError(f"n_queries={n_queries!r} is more than the {n_experts} experts that there are")
-
-
-def _fresh_weighting(ensemble: Any, score: ClassificationScore | RegressionScore) -> RoundWeighting:
-    """How the experts of a score are weighted."""
-    if ensemble.feedback == "bandit":
-        return BanditWeighting(bandit_algorithm(ensemble.algorithm), ensemble.n_queries)
-    return new_weighting(expert_algorithm(ensemble.algorithm), score)
+        raise ValueError(f"n_queries={n_queries!r} is more than the {n_experts} experts")
 
 
 def new_engine(ensemble: Any, score: ClassificationScore | RegressionScore, each_row: bool, seed: int) -> Engine:
-    """An engine without experts, run by an estimator's parameters."""
+    """Return an engine without experts, configured by the parameters of an estimator."""
+    weighting: RoundWeighting
+    if ensemble.feedback == "bandit":
+        weighting = BanditWeighting(bandit_algorithm(ensemble.algorithm), ensemble.n_queries)
+    else:
+        weighting = new_weighting(expert_algorithm(ensemble.algorithm), score)
     memory = ensemble.memory
-    if isinstance(memory, str):  # each snapshot is one more to find out about, which bandits have to pay for
+    if isinstance(memory, str):  # "auto": each snapshot is one more arm to explore, so none with bandit feedback
         memory = Snapshots() if ensemble.feedback == "full" else None
     return Engine(
-        _fresh_weighting(ensemble, score),
+        weighting,
         score,
         ensemble.combine,
         each_row,
@@ -96,5 +80,5 @@ def new_engine(ensemble: Any, score: ClassificationScore | RegressionScore, each
 
 
 def averages(ensemble: Any) -> bool:
-    """Whether the predictions of all experts are averaged, so that losses can be those of the average."""
+    """Return whether the predictions of all experts are averaged, so that losses can be those of the average."""
     return bool(ensemble.combine == "average" and ensemble.feedback == "full")

@@ -26,9 +26,9 @@ from ..engine import (
     DelayedLabels,
     Engine,
     Expert,
-    FailureReport,
+    ExpertFailure,
     FittedAttributes,
-    Issued,
+    RoundPredictions,
     Snapshots,
     changing,
     lock_of,
@@ -146,7 +146,7 @@ class BaseLongTermMemory(
             part = None if weights is None else weights[rows]
             adapter = self._adapter(self._routed("fit", part, _check_method_params(X, params, indices=rows)))
             self._engine.note(self._learn(adapter, _safe_indexing(X, rows), y[rows], targets[rows], part))
-        self._engine.tell(at_the_end=True)
+        self._engine.report_status(at_the_end=True)
         return self
 
     def _partial_fit(self, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]) -> Self:
@@ -192,8 +192,8 @@ class BaseLongTermMemory(
         y: Any,
         targets: Any,
         weights: Floats | None,
-        issued: Issued | None = None,
-    ) -> list[FailureReport]:
+        issued: RoundPredictions | None = None,
+    ) -> list[ExpertFailure]:
         """Run a round, with predictions that were issued before or with those of now."""
         check_jobs(self.n_jobs)  # n_jobs and verbose may be set in mid-run
         self._engine.callback.verbose = self.verbose
@@ -214,18 +214,18 @@ class BaseLongTermMemory(
 
     # Predicting --------------------------------------------------------------------------------------------------
 
-    def _query_experts(self, X: Any, held: int = 0) -> Issued:
+    def _query_experts(self, X: Any, held: int = 0) -> RoundPredictions:
         """Predict checked rows; ``held`` counts, from 1, predictions whose targets come later."""
         check_jobs(self.n_jobs)
         with self._without_repeated_checks(X):
-            issued = self._engine.issue(read_only(X), _num_samples(X), self._adapter({}), self.n_jobs, held)
+            issued = self._engine.predict(read_only(X), _num_samples(X), self._adapter({}), self.n_jobs, held)
         issued.check()
         return issued
 
-    def _issue(self, X: Any) -> Issued:
+    def _issue(self, X: Any) -> RoundPredictions:
         check_is_fitted(self)
         issued = self._query_experts(check_rows(self, X, reset=False))
-        self._engine.failures.warn(issued.reports, stacklevel=3)
+        self._engine.failures.warn(issued.reports)
         return issued
 
     def predict(self, X: Any) -> Any:
@@ -279,7 +279,7 @@ class BaseLongTermMemory(
         _check_feature_names_in(self, input_features, generate_names=False)
         prefix = type(self).__name__.lower()
         suffixes = [f"_{label}" for label in getattr(self, "classes_", ())] or [""]
-        names = [f"{prefix}_{expert.name}{suffix}" for expert in self._engine.experts for suffix in suffixes]
+        names = [f"{prefix}_{expert.name}{suffix}" for expert in self._engine.pool.experts for suffix in suffixes]
         return np.asarray(names, dtype=object)
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -10,7 +10,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .._frames import last_rows
 from .._param_checks import check_weights
-from ..engine import FailureReport, Issued, changing, unchanged_on_error
+from ..engine import ExpertFailure, RoundPredictions, changing, unchanged_on_error
 from ._base import BaseLongTermMemory
 from ._validation import check_rows
 
@@ -37,7 +37,7 @@ class DelayedLabelsEnsemble(BaseLongTermMemory):
         with changing(self):
             return self._decision(self._issue_under(ids, X).mixture)
 
-    def _issue_under(self, ids: Any, X: Any) -> Issued:
+    def _issue_under(self, ids: Any, X: Any) -> RoundPredictions:
         check_is_fitted(self)
         ids, X = _as_list(ids), check_rows(self, X, reset=False)
         if len(ids) != _num_samples(X):
@@ -73,7 +73,7 @@ class DelayedLabelsEnsemble(BaseLongTermMemory):
 
     def _learn_issued(self, ids: Any, y: Any, sample_weight: Any) -> Self:
         check_is_fitted(self)
-        reports: list[FailureReport] = []
+        reports: list[ExpertFailure] = []
         with unchanged_on_error(self):
             ids = _as_list(ids)
             due = self._pending.due(ids)
@@ -87,7 +87,7 @@ class DelayedLabelsEnsemble(BaseLongTermMemory):
                 if part is None or part.any():  # an issue without weight is not a round
                     adapter = self._adapter(self._routed("partial_fit", part, {}))
                     X = _safe_indexing(issue.X, issue.rows)
-                    issued = issue.issued.recalled(issue.rows, self._engine.experts, self._engine.score.n_outputs)
+                    issued = issue.issued.recalled(issue.rows, self._engine.pool.experts, self._engine.score.n_outputs)
                     reports += self._learn(adapter, X, y[issue.at], targets[issue.at], part, issued)
                 self._pending.release([ids[at] for at in issue.at])
         self._engine.note(reports)

@@ -185,7 +185,7 @@ class ExpertMixture(MixtureAttributes, MultiOutputMixin, RegressorMixin, BaseEst
                 for name in (*self._learned, "_in_force", "feature_names_in_"):
                     self.__dict__.pop(name, None)
                 self._learn(X, y, sample_weight, awake, is_history=True)
-            self._callback.tell(self._panel.n_experts, 0, at_the_end=True)
+            self._callback.report(self._panel.n_experts, 0, at_the_end=True)
         return self
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, awake: Any = None) -> Self:
@@ -208,7 +208,7 @@ class ExpertMixture(MixtureAttributes, MultiOutputMixin, RegressorMixin, BaseEst
         with changing(self):
             with unchanged_on_error(self):
                 self._learn(X, y, sample_weight, awake, is_history=False)
-            self._callback.tell(self._panel.n_experts, 0)
+            self._callback.report(self._panel.n_experts, 0)
         return self
 
     def _learn(self, X: Any, y: Any, sample_weight: Any, awake: Any, is_history: bool) -> None:

@@ -100,4 +100,4 @@ def show_rows(callback: RunCallback, rows: dict[str, Floats], names: list[str], 
     for at in np.union1d(changes, np.arange(max(n_rows - LATELY, 0), n_rows)).tolist():
         end, leader = n_before + at + 1, int(leaders[at])
         led = {names[leader]: float(weights[at, leader])}
-        callback.see(Record(end, 1, float(loss[at]), led, {}, end, 1, float(uniform[at])), when)
+        callback.on_round(Record(end, 1, float(loss[at]), led, {}, end, 1, float(uniform[at])), when)

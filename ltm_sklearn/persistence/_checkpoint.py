@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from .._param_checks import check_count
-from ..recording import logger, warn_of
+from ..recording import logger, warn_user
 from ._archive import BadFileError, DamagedFileError
 from ._files import dumps, loads
 from ._parameters import describe_parameters, differences
@@ -206,7 +206,7 @@ class Checkpoint:
             if self.on_error == "raise":
                 raise
             message = error.strerror if isinstance(error, OSError) else error.__notes__[-1]
-            warn_of(f"{message}. The run goes on", CheckpointWarning, 3)
+            warn_user(f"{message}. The run goes on", CheckpointWarning)
             return False
         self._duration = time.monotonic() - self._last_time
         # files of more rows are another run's
@@ -215,7 +215,7 @@ class Checkpoint:
             try:
                 path.unlink(missing_ok=True)
             except OSError as error:
-                warn_of(f"{path} could not be deleted: {error.strerror}", CheckpointWarning, 3)
+                warn_user(f"{path} could not be deleted: {error.strerror}", CheckpointWarning)
         return True
 
     def _check_resumed(self, model: Any) -> None:
@@ -250,10 +250,9 @@ class Checkpoint:
                 )
             for each in damaged:  # renamed, as it would count as newer than the next file
                 each.rename(each.with_name(each.name + DAMAGED))
-                warn_of(
+                warn_user(
                     f"{each} is damaged, and {path.name} is used instead. It is now named {each.name}{DAMAGED}",
                     CheckpointWarning,
-                    4,
                 )
             self.path = path
             return dict(content)

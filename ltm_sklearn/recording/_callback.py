@@ -1,4 +1,4 @@
-"""Who looks on while rounds are learned: keeps their history, mirrors it in a file, and prints a line now and then."""
+"""The callback of a run: it prints status lines and mirrors the history in a log file."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import weakref
 from typing import Any
 
 from .._param_checks import check_count
-from ._history import Record
-from ._log_file import N_RECORDS, LogFile, Source
+from ._history import Record, RecordSource
+from ._log_file import N_RECORDS, LogFile
 from ._run_status import RunStatus
 
-LONGEST_SILENCE = 60.0  #: seconds between lines, at the most
+LONGEST_SILENCE = 60.0  #: most seconds between two lines
 
 
 def check_record(record: Any) -> None:
-    """It is None, a number of records, or a path."""
+    """Raise a ValueError if ``record`` is neither None, a number of records, nor a path."""
     if isinstance(record, str | os.PathLike):
         if not isinstance(os.fspath(record), str) or not os.fspath(record):
             raise ValueError(f"record={record!r} is no path")
@@ -28,12 +28,12 @@ def check_record(record: Any) -> None:
 
 
 def n_records(record: Any) -> int:
-    """How many records are kept."""
+    """Return the number of records to keep."""
     return N_RECORDS if isinstance(record, str | os.PathLike) else int(record)
 
 
 def log_file(estimator: Any, loss: str) -> LogFile | None:
-    """The file that an estimator's ``record`` names, checked; None if it names none."""
+    """Return the log file that an estimator's ``record`` names, after checks; None if it is not a path."""
     if not isinstance(estimator.record, str | os.PathLike):
         return None
     log = LogFile(estimator.record, {"estimator": type(estimator).__name__, "loss": loss})
@@ -42,7 +42,7 @@ def log_file(estimator: Any, loss: str) -> LogFile | None:
 
 
 def check_verbose(verbose: Any) -> None:
-    """0, or more for more lines."""
+    """Raise a ValueError if ``verbose`` is not a whole number from 0 on."""
     if verbose is not True and verbose is not False and verbose != 0:
         try:
             check_count("verbose", verbose)
@@ -51,30 +51,30 @@ def check_verbose(verbose: Any) -> None:
 
 
 class RunCallback:
-    """Looks on.
+    """Follow a run: print its status, write its log file.
 
     Parameters
     ----------
-    source : Source or None
-        The records, for the file.
+    source : RecordSource or None
+        The records for the log file.
     log : LogFile or None
     """
 
-    def __init__(self, source: Source | None, log: LogFile | None) -> None:
+    def __init__(self, source: RecordSource | None, log: LogFile | None) -> None:
         self.source: Any = source
         self.log = log
         self._verbose = 0
         self.status = RunStatus()
         self.has_news = False
-        self._closes: Any = None  #: writes what is left when this goes away, or Python ends
-        self._told_at, self._told_round = 0.0, 0
+        self._closes: Any = None  #: writes the last records when this object is deleted, or Python exits
+        self._printed_at, self._printed_round = 0.0, 0
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_closes": None, "_told_at": 0.0}
+        return {**self.__dict__, "_closes": None, "_printed_at": 0.0}
 
     @property
     def verbose(self) -> int:
-        """0, or more for more lines; checked, as estimators may be told otherwise in mid-run."""
+        """Verbosity; checked when it changes, as it can be set during a run."""
         return self._verbose
 
     @verbose.setter
@@ -85,21 +85,21 @@ class RunCallback:
 
     @property
     def listens(self) -> bool:
-        """Whether it wants to know how the run stands."""
+        """Whether rounds must be passed to :meth:`on_round`."""
         return self.log is not None or bool(self._verbose)
 
-    def see(self, record: Record, when: float) -> None:
-        """Take in a round."""
+    def on_round(self, record: Record, when: float) -> None:
+        """Add a round."""
         self.status.add(record, when)
         self.has_news = True
 
-    def tell(self, n_experts: int, n_remembered: int, at_the_end: bool = False) -> None:
-        """Once a round is complete: write and print what is due; at the end of a fit, what is left."""
+    def report(self, n_experts: int, n_remembered: int, at_the_end: bool = False) -> None:
+        """Print and write after a complete round what is due; at the end of a fit, everything."""
         status = self.status
         status.experts, status.remembered = n_experts, n_remembered
         self.has_news = False
         if not status.round:
-            return  # nothing was issued yet
+            return  # no round was predicted yet
         if self.verbose:
             self._print(at_the_end)
         if self.log is not None and self.source is not None:
@@ -108,11 +108,11 @@ class RunCallback:
             self.log.write(self.source, status, at_the_end)
 
     def _print(self, at_the_end: bool) -> None:
-        """A line where rounds have doubled since the last one, or a minute has passed; or always."""
+        """Print a line when the rounds have doubled since the last one, or a minute has passed; or always."""
         rounds, when = self.status.round, time.monotonic()
-        silent = self._told_round and when - self._told_at < LONGEST_SILENCE
-        if self.verbose < 2 and rounds < 2 * self._told_round and silent and not at_the_end:
+        silent = self._printed_round and when - self._printed_at < LONGEST_SILENCE
+        if self.verbose < 2 and rounds < 2 * self._printed_round and silent and not at_the_end:
             return
-        if rounds > self._told_round:
+        if rounds > self._printed_round:
             print(self.status.now(time.time()), flush=True)
-        self._told_at, self._told_round = when, rounds
+        self._printed_at, self._printed_round = when, rounds

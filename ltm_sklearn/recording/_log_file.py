@@ -1,4 +1,4 @@
-"""A history mirrored in a file, for other processes to follow."""
+"""Log files that mirror a history, so that other processes can follow the run."""
 
 from __future__ import annotations
 
@@ -6,45 +6,32 @@ import os
 import time
 import uuid
 from contextlib import suppress
-from typing import Any, Protocol
+from typing import Any
 
 from .._version import __version__
-from ._history import Record
-from ._log_format import NoLog, header_line, header_of, record_line
-from ._logging import logger, warn_of
+from ._history import Record, RecordSource
+from ._log_format import LogFormatError, header_line, header_of, record_line
+from ._logging import logger, warn_user
 from ._run_status import RunStatus
 
-N_RECORDS = 1000  #: that are kept where a path is given
-MOST_LINES = 3 * N_RECORDS  #: of the file, some of them replaced by later ones; then it is written anew
-SHARE = 0.05  #: of the time that writing may take
-RETRY = 10.0  #: seconds after which it is tried again if the file could not be written
-
-
-class Source(Protocol):
-    """What is mirrored: records of which only the last one changes, until the stride does."""
-
-    @property
-    def stride(self) -> int:
-        """Rounds of a record."""
-
-    def __len__(self) -> int: ...
-
-    def items(self, start: int) -> list[tuple[Record, float, Any]]:
-        """Records from there on, with the moments of their last rounds and, if known, the times of their last rows."""
+N_RECORDS = 1000  #: records that are kept if ``record`` is a path
+MOST_LINES = 3 * N_RECORDS  #: lines of the file, also those that later ones replace; beyond it the file is rewritten
+SHARE = 0.05  #: largest share of the time that is spent on writing
+RETRY = 10.0  #: seconds until the next attempt after the file could not be written
 
 
 class LogFile:
-    """A file that holds what a bounded history does.
+    """A file that mirrors a bounded history.
 
-    It is opened for each writing only: whatever holds this can be copied and pickled. Whoever writes last of all those
-    who are given the same path owns the file: a copy, also one in another process, takes it over with its first
-    writing, as a fresh run does, and the owner before it stops with a warning.
+    The file is open only while it is written, so a log file can be copied and pickled. If several estimators are given
+    the same path, the file belongs to the last one that began to write: a copy, in this or another process, takes it
+    over with its first write, and the previous owner stops with a warning.
 
     Parameters
     ----------
     path : str or path
     about : dict
-        What the header says of the run.
+        Description of the run in the header.
     """
 
     def __init__(self, path: str | os.PathLike[str], about: dict[str, Any]) -> None:
@@ -54,11 +41,11 @@ class LogFile:
 
     def _forget(self) -> None:
         self._process = os.getpid()
-        self._run: str | None = None  #: by which the file is known for one's own; None: it has to be taken over
-        self._known: tuple[int, int, int] | None = None  #: the file as it was left; None: it has to be written anew
-        self._stride = self._n_complete = self._n_lines = 0  #: of what is in it
-        self._round = 0  #: the last one in it
-        self._next = 0.0  #: the moment from which on it may be written again
+        self._run: str | None = None  #: identifier of the run in its header; None: the file has to be taken over
+        self._known: tuple[int, int, int] | None = None  #: the file as it was left; None: rewrite it
+        self._stride = self._n_complete = self._n_lines = 0  #: of the records in the file
+        self._round = 0  #: the last one in the file
+        self._next = 0.0  #: the moment from which the file may be written again
         self._fails = self._stopped = False
 
     def __getstate__(self) -> dict[str, Any]:
@@ -69,7 +56,7 @@ class LogFile:
         self._forget()
 
     def check(self) -> None:
-        """Raise a ValueError if a run that starts now could not be written there."""
+        """Raise a ValueError if the file cannot be written."""
         what, path = f"record={self.path!r}", os.path.realpath(self.path)
         folder = os.path.dirname(path)
         if not os.path.isdir(folder):
@@ -80,29 +67,29 @@ class LogFile:
             with open(beside, "wb"):
                 pass
             os.remove(beside)
-        except NoLog as error:
+        except LogFormatError as error:
             raise ValueError(f"{what}: {error}, and is not replaced") from None
         except OSError as error:
             raise ValueError(f"{what}: it cannot be written: {error}") from None
 
-    def write(self, source: Source, status: RunStatus, at_once: bool = False) -> None:
-        """Write what is new, if that is due; a warning, once, if it cannot be."""
+    def write(self, source: RecordSource, status: RunStatus, at_once: bool = False) -> None:
+        """Write new records, if that is due; if the file cannot be written, warn once."""
         if self._process != os.getpid():
-            self._forget()  # a fork
+            self._forget()  # this is a forked process
         start = time.monotonic()
         if self._stopped or (start < self._next and not at_once):
             return
         try:
             self._write(source, status)
-        except NoLog as error:
+        except LogFormatError as error:
             self._stopped = True
-            warn_of(f"record={self.path!r} is written no longer: {error}", RuntimeWarning, stacklevel=2)
+            warn_user(f"record={self.path!r} is written no longer: {error}", RuntimeWarning)
         except OSError as error:
-            self._known, self._next = None, time.monotonic() + RETRY  # what is in the file may be half a line
+            self._known, self._next = None, time.monotonic() + RETRY  # the file may end with half a line
             if not self._fails:
                 self._fails = True
                 again = f"learning goes on, and it is tried again every {RETRY:.0f} s"
-                warn_of(f"record={self.path!r} could not be written: {error}; {again}", RuntimeWarning, stacklevel=2)
+                warn_user(f"record={self.path!r} could not be written: {error}; {again}", RuntimeWarning)
         else:
             if self._fails:
                 logger.info("record=%r is written again", self.path)
@@ -110,23 +97,23 @@ class LogFile:
             end = time.monotonic()
             self._next = end + (end - start) / SHARE
 
-    def close(self, source: Source, status: RunStatus) -> None:
-        """Write what is left, if the file is one's own."""
+    def close(self, source: RecordSource, status: RunStatus) -> None:
+        """Write the remaining records, if the file still belongs to this run."""
         if self._run is not None and self._process == os.getpid() and not self._stopped:
-            with suppress(NoLog, OSError):
+            with suppress(LogFormatError, OSError):
                 self._write(source, status)
 
-    def _write(self, source: Source, status: RunStatus) -> None:
+    def _write(self, source: RecordSource, status: RunStatus) -> None:
         if not len(source) or (self._known is not None and self._round == status.round):
-            return  # there is nothing, or nothing new
+            return
         path = os.path.realpath(self.path)
         again = self._known is None or source.stride != self._stride or self._n_lines >= MOST_LINES
         if again or not self._append(path, source, status):
             self._replace(path, source, status)
         self._round = status.round
 
-    def _append(self, path: str, source: Source, status: RunStatus) -> bool:
-        """Add lines; False if the file is not as it was left."""
+    def _append(self, path: str, source: RecordSource, status: RunStatus) -> bool:
+        """Append lines; return False if the file is not as it was left."""
         items = source.items(self._n_complete)
         try:
             file = os.open(path, os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0))
@@ -141,12 +128,12 @@ class LogFile:
             os.close(file)
         return True
 
-    def _replace(self, path: str, source: Source, status: RunStatus) -> None:
-        """Write all of it beside the file, and put that in its place: whoever reads it sees the one or the other."""
+    def _replace(self, path: str, source: RecordSource, status: RunStatus) -> None:
+        """Rewrite the file atomically: readers see either the old one or the new one."""
         header = header_of(path)
         if header is not None and self._run is not None and header.get("run") != self._run:
             process = header.get("process")
-            raise NoLog(f"another estimator, or a copy, records to {path} now, in process {process}")
+            raise LogFormatError(f"another estimator, or a copy, records to {path} now, in process {process}")
         run = self._run or uuid.uuid4().hex
         head = header_line({**self.about, "run": run, "process": os.getpid()})
         items = source.items(0)
@@ -171,14 +158,14 @@ class LogFile:
             os.close(file)
 
     def _note(self, file: int, stride: int, items: list[tuple[Record, float, Any]]) -> None:
-        """What was written, and how it is in the file now."""
+        """Remember which records the file holds."""
         self._known, self._stride = _identity(file), stride
         self._n_complete += len(items) - (items[-1][0].n_rounds < stride)  # the last one may yet change
         self._n_lines += len(items)
 
     @staticmethod
     def _beside(path: str) -> str:
-        # not by tempfile, whose files nobody else may read
+        # not by tempfile, whose files other users cannot read
         folder, name = os.path.split(path)
         return os.path.join(folder, f".{name}.{os.getpid()}.{uuid.uuid4().hex[:8]}.part")
 

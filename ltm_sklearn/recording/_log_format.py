@@ -1,7 +1,7 @@
-"""The format of a log of records: JSON lines, a header first, then a line a record.
+"""Format of log files: JSON lines, a header and then one line for each record.
 
-A record that is not complete yet may be written again and again; a later line replaces those that begin at the same row
-or after it. The last line says also how the run stands.
+An incomplete record is written several times: a line replaces earlier lines that begin at the same row or after it. The
+last line also holds the status of the run.
 """
 
 from __future__ import annotations
@@ -17,65 +17,66 @@ from ._run_status import Now
 NAME, FORMAT = "ltm_sklearn", 1
 
 
-class NoLog(ValueError):
-    """A file that is no log of ours."""
+class LogFormatError(ValueError):
+    """A file is not a log of ltm_sklearn, or of another format or run."""
 
 
 def header_line(about: dict[str, Any]) -> str:
-    """The first line."""
+    """Return the first line of a log."""
     return json.dumps({"log": NAME, "format": FORMAT, **about}) + "\n"
 
 
 def read_header(line: str, path: str) -> dict[str, Any]:
-    """What the first line says; an error if the file is none of ours."""
+    """Return the header in the first line of a log."""
     try:
         header = json.loads(line)
     except ValueError:
         header = None
     if not isinstance(header, dict) or header.get("log") != NAME:
-        raise NoLog(f"{path} is no log of ltm_sklearn: its first line is not the header of one")
+        raise LogFormatError(f"{path} is no log of ltm_sklearn: its first line is not the header of one")
     if header.get("format") != FORMAT:
         written_by = header.get("library", "?")
-        raise NoLog(
+        raise LogFormatError(
             f"{path} has format {header.get('format')!r}, of version {written_by}; this version reads format {FORMAT}"
         )
     return header
 
 
 def header_of(path: str) -> dict[str, Any] | None:
-    """Of a file; None if there is none, or if it is empty."""
+    """Return the header of a log file; None if the file does not exist or is empty."""
     if not os.path.exists(path):
         return None
     if not os.path.isfile(path):
-        raise NoLog(f"{path} is no file")
+        raise LogFormatError(f"{path} is no file")
     with open(path, "rb") as file:
         line = file.readline(100_000)
     return read_header(line.decode("utf-8", "replace"), path) if line else None
 
 
 def record_line(record: Record, at: float, time: Any = None, now: Now | None = None) -> str:
-    """A record with the moment of its last round and, where the rows have times, the last one's."""
+    """Return the line of a record, with the moment of its last round and, if known, the time of its last row."""
     fields: dict[str, Any] = {name: value for name, value in record._asdict().items() if value is not None}
     fields["at"] = round(at, 3)
     if time is not None:
         fields["time"] = time
     if now is not None:
-        fields["now"] = _known(now._asdict())
-    return json.dumps(_known(fields), allow_nan=False) + "\n"
+        fields["now"] = _without_nan(now._asdict())
+    return json.dumps(_without_nan(fields), allow_nan=False) + "\n"
 
 
-def _known(values: dict[str, Any]) -> dict[str, Any]:
-    """With None, which JSON has, in the place of NaN, which it has not."""
-    known = {}
+def _without_nan(values: dict[str, Any]) -> dict[str, Any]:
+    """Replace numbers that JSON does not have, such as NaN, by None."""
+    finite: dict[str, Any] = {}
     for name, value in values.items():
-        if isinstance(value, float) and not isfinite(value):
-            value = None
-        known[name] = _known(value) if isinstance(value, dict) else value
-    return known
+        if isinstance(value, dict):
+            finite[name] = _without_nan(value)
+        else:
+            finite[name] = None if isinstance(value, float) and not isfinite(value) else value
+    return finite
 
 
 def read_record(line: str) -> tuple[Record, float, Any, Now | None]:
-    """The same from a line; KeyError, TypeError or ValueError if it is damaged."""
+    """Parse the line of a record; raise a KeyError, TypeError or ValueError if it is damaged."""
     fields = json.loads(line)
     at, time, now = float(fields.pop("at")), fields.pop("time", None), fields.pop("now", None)
     for name in ("weights", "losses", "predictions"):

@@ -1,4 +1,4 @@
-"""How far a run is."""
+"""Progress bars."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 
-EVERY = 1.0  #: seconds between lines where there is no bar
+EVERY = 1.0  #: seconds between lines without a bar
 
 
 @contextmanager
 def progress_bar(what: str, shown: bool, n_rows: int | None) -> Iterator[Callable[[int], None]]:
-    """A function that is told how many rows are done: a bar if rich is installed, otherwise lines; both on stderr."""
+    """Yield a function to call with the number of rows done; show a bar if rich is installed, otherwise lines."""
     if not shown:
         yield lambda done: None
         return

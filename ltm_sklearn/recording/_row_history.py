@@ -1,4 +1,4 @@
-"""A record of what was issued, row by row, that covers a whole stream in bounded memory."""
+"""Records of the rows of a forecast combination, which cover a whole stream in bounded memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ OF_MIXTURE = ("targets", "predictions", "loss", "uniform")
 
 
 class RowHistory:
-    """Keeps at most ``limit`` records: when there are more rows, neighbouring ones are averaged.
+    """At most ``limit`` records of rows: when there are more rows, neighbouring ones are averaged.
 
     Parameters
     ----------
@@ -26,18 +26,18 @@ class RowHistory:
     def __init__(self, limit: int, n_experts: int, n_outputs: int) -> None:
         self.limit, self.stride = limit, 1
         self.counts = np.zeros(0, dtype=np.int64)  #: rows of each record
-        self.times: NDArray[Any] | None = None  #: of the last row of each
-        self.moments = np.zeros(0)  #: when that row was learned, in seconds since 1970
+        self.times: NDArray[Any] | None = None  #: time of the last row of each record
+        self.moments = np.zeros(0)  #: when the last row of each record was learned, in seconds since 1970
         self.sums: dict[str, Floats] = {name: np.zeros((0, n_experts, n_outputs)) for name in OF_EXPERTS}
         self.sums |= {name: np.zeros((0, n_outputs)) for name in OF_MIXTURE}
 
     def add_expert(self) -> None:
-        """Make room for one more."""
+        """Add an expert."""
         for name in OF_EXPERTS:
             self.sums[name] = np.pad(self.sums[name], ((0, 0), (0, 1), (0, 0)))
 
     def add(self, rows: dict[str, Floats], times: NDArray[Any] | None, moment: float) -> None:
-        """Take in rows. What an expert that sleeps says and loses is 0."""
+        """Add rows; forecasts and losses of sleeping experts are 0."""
         n_rows = len(rows["loss"])
         if times is not None and self.times is None and len(self.counts):
             times = None  # the rows before had none
@@ -53,7 +53,7 @@ class RowHistory:
             self._join()
 
     def _join(self) -> None:
-        """Put rows together so that each record, but perhaps the last, has as many as it should."""
+        """Sum neighbouring records so that each one, except perhaps the last, covers ``stride`` rows."""
         last = np.cumsum(self.counts)
         record_of = (last - 1) // self.stride
         starts = np.flatnonzero(np.diff(record_of, prepend=-1))
@@ -65,9 +65,9 @@ class RowHistory:
             self.times = self.times[last_of]
 
     def means(self, name: str, output: int | None, start: int = 0) -> Floats:
-        """Of what was recorded, (n_records, n_experts) or (n_records,); NaN where an expert slept throughout.
+        """Return the means of the records from ``start`` on, (n_records, n_experts) or (n_records,).
 
-        ``output`` None: the mean over the outputs. Only records from ``start`` on.
+        They are NaN where an expert slept throughout. ``output=None`` takes the mean over the outputs.
         """
         sums = self.sums[name][start:]
         if name in ("forecasts", "losses"):

@@ -1,8 +1,8 @@
-"""What a run was, as pictures of it need it."""
+"""The run record: predictions, weights and losses of a run, as displays and analyses need them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,15 +13,15 @@ from .._river_compat import last_step
 from .._typing import Floats
 from ._history import Record
 
-#: Of a record over which many snapshots came and went, the weightiest experts are taken, at most so many.
+#: Most experts of a run record; those with the largest weights are kept where many snapshots came and went.
 MOST_EXPERTS = 500
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RunRecord:
-    """What a run was, in at most so many records.
+    """Weights, losses and predictions of a run.
 
-    A record is a row, or several neighbouring ones: then all its numbers are means over them.
+    A record covers one row, or several neighbouring ones; then its values are means over them.
 
     Parameters
     ----------
@@ -38,17 +38,17 @@ class RunRecord:
     losses : ndarray of shape (R, K)
         Loss of each expert; NaN where asleep.
     loss : ndarray of shape (R,)
-        Loss of what was issued.
+        Loss of the combined prediction.
     forecasts : ndarray of shape (R, K) or None
         NaN where asleep; None for classifiers.
     targets, predictions : ndarray of shape (R,) or None
-        What came, and what was issued; None for classifiers.
+        Targets and combined predictions; None for classifiers.
     loss_name : str
-        As the estimators call it: ``"squared_error"``.
+        Name of the loss, such as ``"squared_error"``.
     uniform : ndarray of shape (R,) or None
-        Loss of the plain mean of the experts; None where not all of them were asked.
-    all_were_asked : bool, default=True
-        Whether a loss that is NaN is of an expert that slept, and not of one that nobody asked.
+        Loss of the plain mean of the experts; None if not all of them were queried.
+    all_were_queried : bool, default=True
+        Whether all experts were queried: then a NaN loss belongs to an expert that slept.
     """
 
     names: list[str]
@@ -63,7 +63,7 @@ class RunRecord:
     predictions: Floats | None
     loss_name: str
     uniform: Floats | None
-    all_were_asked: bool = True
+    all_were_queried: bool = True
 
     def __post_init__(self) -> None:
         for name in ("names", "ends"):
@@ -71,13 +71,13 @@ class RunRecord:
                 raise ValueError(f"{name}={getattr(self, name)!r} must be a list")
         n_records, n_experts = len(self.ends), len(self.names)
         if not n_records or not n_experts:
-            raise ValueError(f"a run_record needs records and experts; it has {n_records} and {n_experts}")
+            raise ValueError(f"a RunRecord needs records and experts; it has {n_records} and {n_experts}")
         tables = ("weights", "losses", "forecasts")
         for name in ("counts", "times", "weights", "losses", "loss", "forecasts", "targets", "predictions", "uniform"):
             value = getattr(self, name)
             shape = (n_records, n_experts) if name in tables else (n_records,)
             if value is not None and np.shape(value) != shape:
-                raise ValueError(f"{name} of a run_record must have shape {shape}; it has {np.shape(value)}")
+                raise ValueError(f"{name} of a RunRecord must have shape {shape}; it has {np.shape(value)}")
 
     def __repr__(self) -> str:
         n_rows = int(np.sum(self.counts))
@@ -86,7 +86,7 @@ class RunRecord:
         )
 
     def thinned(self, most: int) -> RunRecord:
-        """The same in at most so many records: neighbours are averaged."""
+        """Return a run record with at most ``most`` records: neighbours are averaged."""
         check_count("most", most)
         step = -(-len(self.ends) // int(most))
         if step == 1:
@@ -94,28 +94,22 @@ class RunRecord:
         starts = np.arange(0, len(self.ends), step)
         last = np.append(starts[1:], len(self.ends)) - 1
 
-        def means(values: Floats | None) -> Any:
-            return None if values is None else _means(values, self.counts, starts)
-
-        return RunRecord(
-            self.names,
-            self.ends[last],
-            np.add.reduceat(self.counts, starts),
-            None if self.times is None else self.times[last],
-            means(self.weights),
-            means(self.losses),
-            means(self.loss),
-            means(self.forecasts),
-            means(self.targets),
-            means(self.predictions),
-            self.loss_name,
-            means(self.uniform),
-            self.all_were_asked,
+        averaged = ("weights", "losses", "loss", "forecasts", "targets", "predictions", "uniform")
+        values: dict[str, Any] = {name: getattr(self, name) for name in averaged}
+        means: dict[str, Any] = {
+            name: None if each is None else _means(each, self.counts, starts) for name, each in values.items()
+        }
+        return replace(
+            self,
+            ends=self.ends[last],
+            counts=np.add.reduceat(self.counts, starts),
+            times=None if self.times is None else self.times[last],
+            **means,
         )
 
 
 def _means(values: Floats, counts: NDArray[Any], starts: NDArray[np.intp]) -> Floats:
-    """Means of the records from each start to the next, over those that are known."""
+    """Return the means of the records from each start to the next, without NaN."""
     known = ~np.isnan(values)
     shares = counts.reshape(-1, *[1] * (values.ndim - 1)) * known
     totals = np.add.reduceat(shares, starts, axis=0)
@@ -124,13 +118,13 @@ def _means(values: Floats, counts: NDArray[Any], starts: NDArray[np.intp]) -> Fl
 
 
 def end_of(estimator: Any) -> Any:
-    """Of a pipeline of either kind, the model at its end; any other estimator itself."""
+    """Return the last step of a pipeline of scikit-learn or River; any other estimator itself."""
     steps = getattr(estimator, "steps", None)
     return end_of(steps[-1][-1]) if isinstance(steps, list) and steps else last_step(estimator)
 
 
 def recorded(model: Any) -> RunRecord | None:
-    """What a model has recorded; None if nothing."""
+    """Return the run record of a model; None if it has none."""
     last = end_of(model)
     if getattr(last, "record", None) is None or not hasattr(last, "run_record"):
         return None
@@ -142,22 +136,22 @@ def recorded(model: Any) -> RunRecord | None:
 
 
 def run_record_of_history(records: list[Record], loss_name: str) -> RunRecord:
-    """From records that speak of the experts that there were at the time."""
+    """Return the run record of records, each of which names the experts of its time."""
     if not records:
-        raise ValueError("nothing is recorded yet: there must be a round that was predicted before it was learned")
+        raise ValueError("nothing is recorded yet: a round is needed that was predicted before it was learned")
     total: dict[str, float] = {}
     for record in records:
         for name, weight in record.weights.items():
             total[name] = total.get(name, 0.0) + weight * record.n_rows
     kept = {*sorted(total, key=total.__getitem__, reverse=True)[:MOST_EXPERTS]}
-    seats = {name: at for at, name in enumerate(name for name in total if name in kept)}
+    columns = {name: at for at, name in enumerate(name for name in total if name in kept)}
 
     def table(field: str, absent: float) -> Floats:
-        values = np.full((len(records), len(seats)), absent)
+        values = np.full((len(records), len(columns)), absent)
         for row, record in zip(values, records, strict=True):
             for name, value in getattr(record, field).items():
-                if name in seats:
-                    row[seats[name]] = value
+                if name in columns:
+                    row[columns[name]] = value
         return values
 
     def column(field: str) -> Any:
@@ -165,9 +159,9 @@ def run_record_of_history(records: list[Record], loss_name: str) -> RunRecord:
 
     numbers = records[0].predictions is not None
     uniform = column("uniform")
-    all_were_asked = not np.isnan(uniform).any()
+    all_were_queried = not np.isnan(uniform).any()
     return RunRecord(
-        list(seats),
+        list(columns),
         column("row"),
         column("n_rows"),
         None,
@@ -178,6 +172,6 @@ def run_record_of_history(records: list[Record], loss_name: str) -> RunRecord:
         column("target") if numbers else None,
         column("prediction") if numbers else None,
         loss_name,
-        uniform if all_were_asked else None,
-        all_were_asked,
+        uniform if all_were_queried else None,
+        all_were_queried,
     )

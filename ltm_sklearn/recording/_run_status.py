@@ -1,4 +1,4 @@
-"""How a run stands now: what a line for a person, the log file and the live view have in common."""
+"""Current status of a run, for printed lines, log files and the live display."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from typing import Any, NamedTuple
 from ._history import Record
 
 LATELY = 100  #: rounds over which losses are averaged
-PACE = 10.0  #: seconds over which the pace is measured, up to twice as many
-SHORTEST = 0.1  #: seconds that are enough to measure it at the beginning
+PACE = 10.0  #: seconds, up to twice as many, over which the pace is measured
+SHORTEST = 0.1  #: seconds after which the pace is first measured
 
 
 class Now(NamedTuple):
-    """How a run stands."""
+    """Status of a run at one moment."""
 
     row: int
     round: int
-    loss: float  #: mean of what was issued, over the last rounds
-    uniform: float  #: the same of the experts' plain mean; NaN where not all were asked
+    loss: float  #: mean loss over the last rounds
+    uniform: float  #: mean loss of the plain mean of the experts; NaN where not all were queried
     leader: str
-    share: float  #: the leader's weight
-    since: int  #: the row after which it has led
+    share: float  #: weight of the leader
+    since: int  #: the row after which the leader has not changed
     experts: int
-    remembered: int  #: how many of the experts are snapshots
-    pace: float  #: rows a second; NaN where there was no time to measure it
+    remembered: int  #: number of snapshots among the experts
+    pace: float  #: rows per second; NaN until it can be measured
 
     def __str__(self) -> str:
         rounds = "" if self.round == self.row else f" ({self.round:,} round{'s' * (self.round != 1)})"
@@ -42,12 +42,12 @@ class Now(NamedTuple):
 
 
 def number(value: float) -> str:
-    """A number to read: three digits, or as many as it has before the point."""
+    """Format a number with three digits, or with all digits before the point."""
     return f"{value:,.0f}" if abs(value) >= 1000.0 else f"{value:.3g}"
 
 
 def pace_called(pace: float) -> str:
-    """Rows a second or, if they are few, a minute or an hour."""
+    """Format rows per second or, if they are few, per minute or hour."""
     for unit, seconds in (("s", 1.0), ("min", 60.0)):
         if pace * seconds >= 1.0:
             return f"{number(pace * seconds)} rows/{unit}"
@@ -55,20 +55,20 @@ def pace_called(pace: float) -> str:
 
 
 class RunStatus:
-    """Takes in round after round, in constant memory, and says how the run stands."""
+    """Running status of a run, in constant memory."""
 
     def __init__(self) -> None:
         self.row = self.round = 0
         self.experts = self.remembered = 0
         self.leader, self.share, self.since = "", 0.0, 0
         self._recent: deque[tuple[int, float, float]] = deque(maxlen=LATELY)  #: rows, loss, loss of the plain mean
-        self._marks: list[tuple[float, int]] = []  #: when how many rows had come, now and then
+        self._marks: list[tuple[float, int]] = []  #: moments, and the number of rows by then
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_marks": []}  # the pace is that of one process
+        return {**self.__dict__, "_marks": []}  # the pace is measured in one process
 
     def add(self, record: Record, when: float) -> None:
-        """Take in a round, and the time when it was complete."""
+        """Add a round, which was complete at the moment ``when``."""
         if record.weights:
             leader = max(record.weights, key=record.weights.__getitem__)
             self.share = record.weights[leader]
@@ -82,7 +82,7 @@ class RunStatus:
             self._marks = [self._marks[-1], (when, self.row)]
 
     def now(self, when: float) -> Now:
-        """How the run stands, at this time."""
+        """Return the status at the moment ``when``."""
         n_rows = sum(rows for rows, _, _ in self._recent)
         loss = fsum(rows * loss for rows, loss, _ in self._recent) / n_rows
         uniform = fsum(rows * uniform for rows, _, uniform in self._recent) / n_rows

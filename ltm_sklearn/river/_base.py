@@ -19,17 +19,17 @@ from ..engine import (
     DelayedLabels,
     Engine,
     Expert,
-    FailureReport,
+    ExpertFailure,
     FittedAttributes,
-    Issued,
+    RoundPredictions,
     Snapshots,
     changing,
     check_query,
     check_shared_parameters,
+    compiled_round,
     learn_row,
     lock_of,
     new_engine,
-    row_of,
     shared_state,
 )
 from ..experts import ExpertAlgorithm
@@ -138,27 +138,27 @@ class RiverEnsemble(FittedAttributes, NamedModels):
     def _compiled_row(self) -> Any:
         """Return the compiled round of one row; None where the engine's Python code is needed."""
         engine = self.__dict__.get("_engine")
-        return None if engine is None else row_of(engine, self._adapter)
+        return None if engine is None else compiled_round(engine, self._adapter)
 
-    def _issue(self, X: RowBatch) -> Issued:
+    def _issue(self, X: RowBatch) -> RoundPredictions:
         """Predict rows; predictions of the same rows in the same round are reused."""
         self._ensure_started(X)
         engine, cache = self._engine, self._cache
         if cache is not None and cache.match(X, engine.n_rounds):
-            return cache.recalled(engine.experts, engine.score.n_outputs)
-        issued = engine.issue(X, len(X), self._adapter)
+            return cache.recalled(engine.pool.experts, engine.score.n_outputs)
+        issued = engine.predict(X, len(X), self._adapter)
         issued.check()
         if issued.chances is not None and len(X) <= MAX_CACHED_ROWS:
             self._cache = CachedPredictions(engine.n_rounds, self._adapter.last_rows(X, len(X)), issued)
-        engine.failures.warn(issued.reports, stacklevel=3)
+        engine.failures.warn(issued.reports)
         return issued
 
-    def _issue_under(self, id: Hashable, x: dict[Any, Any]) -> Issued:
+    def _issue_under(self, id: Hashable, x: dict[Any, Any]) -> RoundPredictions:
         """Predict a row whose target comes later, and keep the prediction under its id."""
         rows = RowBatch([x])
         self._ensure_started(rows)
         self._pending.check_new([id])
-        issued = self._engine.issue(rows, 1, self._adapter, held=self._pending.n_issues + 1)
+        issued = self._engine.predict(rows, 1, self._adapter, held=self._pending.n_issues + 1)
         issued.check()
         self._pending.hold([id], None, issued)
         self._engine.note(issued.reports)
@@ -193,7 +193,7 @@ class RiverEnsemble(FittedAttributes, NamedModels):
             with changing(self):
                 self._note(self._learn(rows, targets, w))
 
-    def _learn(self, X: RowBatch, y: list[Any], w: Any, issued: Issued | None = None) -> list[FailureReport]:
+    def _learn(self, X: RowBatch, y: list[Any], w: Any, issued: RoundPredictions | None = None) -> list[ExpertFailure]:
         """Run a round, with predictions that were issued before or with those of now."""
         self._check_targets(y)
         weights = None if w is None else checked_weights(w, len(X))
@@ -207,9 +207,9 @@ class RiverEnsemble(FittedAttributes, NamedModels):
         n_labels = len(getattr(self, "_classes", ()))
         targets = self._targets(y)
         if issued is not None:
-            issued = issued.recalled(np.array([0]), engine.experts, engine.score.n_outputs)
+            issued = issued.recalled(np.array([0]), engine.pool.experts, engine.score.n_outputs)
         elif cache is not None and cache.match(X, engine.n_rounds):
-            issued = cache.recalled(engine.experts, engine.score.n_outputs)
+            issued = cache.recalled(engine.pool.experts, engine.score.n_outputs)
         if weights is not None:
             adapter = RiverModelsAdapter(adapter.models, adapter.classes, weights)
         try:
@@ -221,6 +221,6 @@ class RiverEnsemble(FittedAttributes, NamedModels):
     def _forget_labels(self, n_labels: int) -> None:
         """Keep only the first ``n_labels`` labels after a failed round; regressors have none."""
 
-    def _note(self, reports: list[FailureReport]) -> None:
+    def _note(self, reports: list[ExpertFailure]) -> None:
         if hasattr(self, "_engine"):  # not before the first row with weight
             self._engine.note(reports)

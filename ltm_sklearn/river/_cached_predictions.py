@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import Expert, Issued
+from ..engine import Expert, RoundPredictions
 from ._row_batch import RowBatch
 
 
@@ -17,13 +17,13 @@ class CachedPredictions:
 
     round: int
     rows: RowBatch
-    issued: Issued
+    issued: RoundPredictions
 
     def match(self, X: RowBatch, round: int) -> bool:
         """Return whether these are predictions of the same rows in the same round, and so of the same experts."""
         return round == self.round and len(X) == len(self.rows) and all(map(_same, X, self.rows))
 
-    def recalled(self, experts: list[Expert], n_outputs: int) -> Issued:
+    def recalled(self, experts: list[Expert], n_outputs: int) -> RoundPredictions:
         """Return the predictions for the classes known now."""
         issued = self.issued.recalled(np.arange(len(self.rows)), experts, n_outputs)
         return replace(issued, errors=self.issued.errors, reports=self.issued.reports)

@@ -15,7 +15,7 @@ from .._typing import Floats
 from ..engine import QUIET_ROUNDS, WARM_UP_ROWS, ExpertWarning
 from ..experts import ExpertAlgorithm
 from ..forecasting import HorizonWeights, check_algorithm_and_loss
-from ..recording import warn_of
+from ..recording import warn_user
 from ._named_models import NamedModels
 from ._target_checks import check_numbers
 
@@ -151,7 +151,7 @@ class LongTermMemoryForecaster(NamedModels, time_series.base.Forecaster):
         now, last = state.outlook.n_values, state.warned.get((name, verb, kind))
         state.warned[name, verb, kind] = now
         if last is None or now - last >= QUIET_ROUNDS:
-            warn_of(f"expert {name!r} could not {verb} and slept: {kind}: {error}", ExpertWarning, stacklevel=4)
+            warn_user(f"expert {name!r} could not {verb} and slept: {kind}: {error}", ExpertWarning)
 
     def _started(self) -> _ForecasterState:
         if not hasattr(self, "_state"):

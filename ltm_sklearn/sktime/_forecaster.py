@@ -14,7 +14,7 @@ from .._typing import Floats
 from ..engine import ExpertWarning
 from ..experts import ExpertAlgorithm
 from ..forecasting import HorizonWeights, check_algorithm_and_loss
-from ..recording import warn_of
+from ..recording import warn_user
 
 #: Tags with the value that the ensemble has if any of its forecasters has it.
 SHARED_TAGS = {
@@ -181,7 +181,7 @@ class LongTermMemoryForecaster(_HeterogenousEnsembleForecaster):
             raise next(iter(failures.values()))
         for name, failure in failures.items():
             message = f"expert {name!r} could not {verb} and slept: {type(failure).__name__}: {failure}"
-            warn_of(message, ExpertWarning, stacklevel=5)
+            warn_user(message, ExpertWarning)
         return results
 
     @property

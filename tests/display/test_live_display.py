@@ -11,7 +11,7 @@ from ltm_sklearn import display
 from ltm_sklearn.cli import main
 from ltm_sklearn.display import LiveDisplay, RunningLossDisplay
 from ltm_sklearn.display._live import ago, headlines
-from ltm_sklearn.recording._log_reader import read_log
+from ltm_sklearn.recording import read_log
 
 pyplot = pytest.importorskip("matplotlib.pyplot")
 

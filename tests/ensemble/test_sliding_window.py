@@ -212,7 +212,7 @@ def test_snapshots_of_a_window_hold_no_rows():
     for _ in range(60):
         X = rng.normal(size=(10, 2))
         model.partial_fit(X, X[:, 0])
-    kept = [expert.model for expert in model._engine.experts if expert.kind == "snapshot"]
+    kept = [expert.model for expert in model._engine.pool.experts if expert.kind == "snapshot"]
     assert kept
     assert not any(hasattr(one, "_held") for one in kept)
 

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from support.bandit_algorithms import BANDITS
 from support.expert_algorithms import ALGORITHMS, HORIZON, K
 
-from ltm_sklearn import bandits, display, losses, streams
+from ltm_sklearn import bandits, display, losses, recording, streams
 from ltm_sklearn.evaluation import crps, oracles
 
 RNG = np.random.default_rng(0)
@@ -283,10 +283,10 @@ def _drawn(cls: Any, run_record: Any) -> Any:
 
 def picture_entry(cls: Any) -> Entry:
     return Entry(
-        lambda: display.RunRecord(**_trace_parts()),
+        lambda: recording.RunRecord(**_trace_parts()),
         lambda run_record: _drawn(cls, run_record),
         {
-            "run_record": with_bad_parameters(display.RunRecord, _trace_parts(), partial(_drawn, cls)),
+            "run_record": with_bad_parameters(recording.RunRecord, _trace_parts(), partial(_drawn, cls)),
             "no run_record": lambda run_record, bad: _drawn(cls, bad(run_record)),
             "from_estimator": lambda run_record, bad: cls.from_estimator(bad(0)),
             "from_result": lambda run_record, bad: cls.from_result(bad(0)),
@@ -307,11 +307,11 @@ PICTURES = [
 ]
 for name in PICTURES:
     ENTRIES[f"ltm_sklearn.display.{name}Display"] = picture_entry(getattr(display, f"{name}Display"))
-ENTRIES["ltm_sklearn.display.RunRecord"] = Entry(
-    lambda: display.RunRecord(**_trace_parts()),
+ENTRIES["ltm_sklearn.recording.RunRecord"] = Entry(
+    lambda: recording.RunRecord(**_trace_parts()),
     lambda run_record: run_record.thinned(5).loss,
     {
-        "parameters": with_bad_parameters(display.RunRecord, _trace_parts(), lambda run_record: None),
+        "parameters": with_bad_parameters(recording.RunRecord, _trace_parts(), lambda run_record: None),
         "thinned": lambda run_record, bad: run_record.thinned(bad(5)) and None,
     },
 )

@@ -5,15 +5,15 @@ import pytest
 
 pytest.importorskip("river")
 
-from bandit_experts import Keen, RoundObservation
 from river import bandit, metrics
+from support.bandit_experts import Keen, RecordingBandit
 
 from ltm_sklearn.bandits import Exp3S
 from ltm_sklearn.river import BanditPolicy
 
 
 def told(policy):
-    return policy._bandit.state_["told"]
+    return policy._bandit.state_["updates"]
 
 
 class Switching:
@@ -63,7 +63,7 @@ def on_range(policy, reward):
 
 
 def test_scaled_reward_is_learned_with_its_probability():
-    policy = BanditPolicy(RoundObservation([1, 2, 3, 4]), seed=0)
+    policy = BanditPolicy(RecordingBandit([1, 2, 3, 4]), seed=0)
     policy.update(policy.pull("abcd"), -100.0)
     assert told(policy) == ()  # there is no range yet
     policy.update(policy.pull("abcd"), 300.0)
@@ -80,7 +80,7 @@ def test_scaled_reward_is_learned_with_its_probability():
 
 
 def test_reward_of_an_arm_that_was_not_pulled_is_not_learned():
-    policy = BanditPolicy(RoundObservation(), seed=0)
+    policy = BanditPolicy(RecordingBandit(), seed=0)
     for reward in (0.0, 1.0):
         policy.update(policy.pull("ab"), reward)
     policy.update("b" if policy.pull("ab") == "a" else "a", 0.5)
@@ -88,7 +88,7 @@ def test_reward_of_an_arm_that_was_not_pulled_is_not_learned():
 
 
 def test_rewards_belong_to_the_latest_pulls_of_their_arm():
-    policy = BanditPolicy(RoundObservation([1, 1]), seed=0)
+    policy = BanditPolicy(RecordingBandit([1, 1]), seed=0)
     for reward in (0.0, 1.0):
         policy.update(policy.pull("ab"), reward)
     while policy.pull("ab") != "a":
@@ -100,7 +100,7 @@ def test_rewards_belong_to_the_latest_pulls_of_their_arm():
 
 
 def test_pulls_that_overlap_keep_their_own_chances():
-    policy = BanditPolicy(RoundObservation([1, 2, 3, 4]), seed=0)
+    policy = BanditPolicy(RecordingBandit([1, 2, 3, 4]), seed=0)
     for reward in (0.0, 1.0):
         policy.update(policy.pull("abcd"), reward)
     assert policy.pull("a") == "a"
@@ -110,14 +110,14 @@ def test_pulls_that_overlap_keep_their_own_chances():
 
 
 def test_pulls_follow_the_probabilities_of_the_offered_arms():
-    policy = BanditPolicy(RoundObservation([1, 2, 3, 4]), seed=0)
+    policy = BanditPolicy(RecordingBandit([1, 2, 3, 4]), seed=0)
     policy.pull("abcd")
     pulls = [policy.pull("db") for _ in range(2000)]
     assert np.mean([arm == "d" for arm in pulls]) == pytest.approx(2 / 3, abs=0.05)
 
 
 def test_burn_in_pulls_each_arm_and_teaches_only_the_range():
-    policy = BanditPolicy(RoundObservation(), burn_in=3, seed=0)
+    policy = BanditPolicy(RecordingBandit(), burn_in=3, seed=0)
     pulled = []
     for _ in range(6):
         pulled.append(policy.pull(["a", "b"]))
@@ -131,7 +131,7 @@ def test_burn_in_pulls_each_arm_and_teaches_only_the_range():
 
 
 def test_a_metric_that_is_an_error_is_a_reward_turned_round():
-    policy = BanditPolicy(RoundObservation(), reward_obj=metrics.MAE(), seed=0)
+    policy = BanditPolicy(RecordingBandit(), reward_obj=metrics.MAE(), seed=0)
     for error in (0.0, 4.0, 1.0):
         policy.update(policy.pull("ab"), 10.0, 10.0 + error)
     # the range [0, 4] came in by 0.4 at both ends: 0.6/3.2 - 1

@@ -9,7 +9,6 @@ import pytest
 
 pytest.importorskip("river")
 
-from bandit_experts import Keen
 from river import (
     bandit,
     base,
@@ -23,6 +22,7 @@ from river import (
     stats,
     utils,
 )
+from support.bandit_experts import Keen
 
 from ltm_sklearn.bandits import Exp3
 from ltm_sklearn.experts import FixedShare, Hedge

@@ -214,9 +214,9 @@ def test_restarted_model_is_not_scored_with_older_predictions():
         model.learn_one(row(), 1.0)
     young = [at for at, expert in enumerate(model.experts_) if expert.kind == "restarted"]
     assert [model.experts_[at].born for at in young] == [20, 20]
-    before = model._engine.expert_stats.table[0, young].copy()
+    before = model._engine.pool.stats.rounds[young].copy()
     model.learn_one(x, 1.0, id="late")
-    np.testing.assert_array_equal(model._engine.expert_stats.table[0, young], before)
+    np.testing.assert_array_equal(model._engine.pool.stats.rounds[young], before)
 
 
 # Adapters and selection ---------------------------------------------------------------------------------------------

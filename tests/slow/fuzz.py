@@ -36,7 +36,7 @@ with atheris.instrument_imports(include=["ltm_sklearn"]):
     from ltm_sklearn.experts import _base as experts_base
     from ltm_sklearn.forecasting import _series_state
     from ltm_sklearn.persistence import dumps, loads
-    from ltm_sklearn.recording._log_reader import read_log
+    from ltm_sklearn.recording import read_log
     from ltm_sklearn.river import LongTermMemoryRegressor as RiverRegressor
     from ltm_sklearn.streams import Batches
 

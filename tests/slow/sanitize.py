@@ -27,7 +27,7 @@ TESTS = {
     "bandits/test_sparse.py": "compiled",
     "forecasting/test_series_state.py": "compiled",
     "evaluation/test_oracles.py": "compiled",
-    "test_one_row.py": "",
+    "engine/test_compiled_round.py": "",
     "aggregation/test_stack.py": "compiled",
     "aggregation/test_round_weighting.py": "compiled",
     "hostile/test_public_entries.py": "experts or bandits or river or Mixture or oracles",

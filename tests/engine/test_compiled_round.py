@@ -1,4 +1,4 @@
-"""The compiled round of one row against the engine's own code, which is its definition."""
+"""The compiled round of one row gives the same numbers as the engine."""
 
 import pickle
 
@@ -13,7 +13,7 @@ from support.named_models import named
 from support.river_models import ReadsChances, ReadsNumber
 
 from ltm_sklearn import Snapshots
-from ltm_sklearn.engine import _compiled_round as _one_row
+from ltm_sklearn.engine import _compiled_round
 from ltm_sklearn.ensemble import ExpertWarning
 from ltm_sklearn.experts import BOA, FixedShare, LongTermMemory
 from ltm_sklearn.losses import Pinball
@@ -21,13 +21,13 @@ from ltm_sklearn.river import LongTermMemoryClassifier, LongTermMemoryRegressor
 from ltm_sklearn.streams import linear_regressions, stagger
 
 pytestmark = [
-    pytest.mark.skipif(_one_row.kernel is None, reason="without a compiler there is no fast path"),
+    pytest.mark.skipif(_compiled_round.kernel is None, reason="without a compiler there is no fast path"),
     pytest.mark.fast_cases(3),
 ]
 
 
 def chances(n_rows, labels, seed=0):
-    """Rows with probabilities of three experts, some of which sum to less or more than one, and the truth."""
+    """Yield rows with probabilities of three experts, some of which do not sum to one, and the true labels."""
     rng = np.random.default_rng(seed)
     for at in range(n_rows):
         said = rng.dirichlet(np.full(len(labels), 0.7), size=3) * rng.choice([0.5, 1.0, 1.0, 2.0], size=(3, 1))
@@ -45,9 +45,9 @@ def numbers(n_rows, seed=0):
 
 
 def run(model, rows, compiled, monkeypatch):
-    """What a model predicts on the way, and the model at the end."""
+    """Return the predictions of a model and the number of its compiled rounds."""
     said, taken = [], 0
-    learn_row = _one_row.learn_row
+    learn_row = _compiled_round.learn_row
 
     def counting(*arguments):
         nonlocal taken
@@ -58,7 +58,7 @@ def run(model, rows, compiled, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr("ltm_sklearn.river._base.learn_row", counting)
         if not compiled:
-            patch.setattr(_one_row, "kernel", None)
+            patch.setattr(_compiled_round, "kernel", None)
         for x, y in rows:
             answer = model.predict_proba_one(x) if hasattr(model, "predict_proba_one") else model.predict_one(x)
             said.append(list(answer.values()) if isinstance(answer, dict) else [answer])
@@ -75,7 +75,8 @@ def assert_same(make, rows, monkeypatch, least_compiled):
     for one, other in zip(fast_said, plain_said, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(fast.weights_, plain.weights_, rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(fast._engine.expert_stats.table, plain._engine.expert_stats.table, rtol=1e-9, atol=1e-9)
+    for name, values in vars(fast._engine.pool.stats).items():
+        np.testing.assert_allclose(values, vars(plain._engine.pool.stats)[name], rtol=1e-9, atol=1e-9, err_msg=name)
     assert (fast.n_rounds_, fast.n_samples_seen_) == (plain.n_rounds_, plain.n_samples_seen_) == (len(rows),) * 2
     scores = fast._engine.score, plain._engine.score
     for name, value in vars(scores[0]).items():
@@ -83,10 +84,11 @@ def assert_same(make, rows, monkeypatch, least_compiled):
             np.testing.assert_allclose(value, vars(scores[1])[name], rtol=1e-9, err_msg=name)
 
 
+@pytest.mark.fast_cases(6)
 @pytest.mark.parametrize("labels", [(False, True), ("x", "y", "z")], ids=["two classes", "three classes"])
 @pytest.mark.parametrize("loss", ["auto", "zero_one", "brier", "log_loss"])
 @pytest.mark.parametrize("algorithm", [None, FixedShare(), LongTermMemory(horizon=1000)], ids=["default", "FS", "T"])
-def test_classes(labels, loss, algorithm, monkeypatch):
+def test_classifier_gives_the_same_numbers(labels, loss, algorithm, monkeypatch):
     experts = [ReadsChances(name, labels) for name in "abc"]
     rows = list(chances(300, list(labels)))
 
@@ -98,7 +100,7 @@ def test_classes(labels, loss, algorithm, monkeypatch):
 
 @pytest.mark.parametrize("loss", ["auto", "absolute_error", "pinball", Pinball(0.9)], ids=str)
 @pytest.mark.parametrize("algorithm", [None, BOA()], ids=["default", "BOA"])
-def test_numbers(loss, algorithm, monkeypatch):
+def test_regressor_gives_the_same_numbers(loss, algorithm, monkeypatch):
     experts = [ReadsNumber(name) for name in "abc"]
 
     def make():
@@ -108,14 +110,14 @@ def test_numbers(loss, algorithm, monkeypatch):
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1e-3, 1e6, 1e160])
-def test_numbers_of_any_size(scale, monkeypatch):
+def test_regressor_gives_the_same_numbers_on_any_scale(scale, monkeypatch):
     experts = [ReadsNumber(name) for name in "abc"]
     rows = [({name: scale * value for name, value in x.items()}, scale * y) for x, y in numbers(150)]
     with np.errstate(over="ignore"):
         assert_same(lambda: LongTermMemoryRegressor(named(experts), memory=None), rows, monkeypatch, 0.9)
 
 
-def test_with_a_memory(monkeypatch):
+def test_concept_memory_gives_the_same_numbers(monkeypatch):
     rows = list(stagger(order="random", length=100, n_segments=4, noise=0.1, seed=0))
     memory = Snapshots(every=60)
     assert_same(
@@ -127,7 +129,7 @@ def test_with_a_memory(monkeypatch):
 
 
 class Moody(ReadsNumber):
-    """Fails in some rows: predicting NaN, raising an error, or unable to learn."""
+    """Model that fails in some rows: it raises, predicts NaN, or cannot learn."""
 
     def learn_one(self, x, y):
         if x["mood"] == "unteachable":
@@ -140,7 +142,7 @@ class Moody(ReadsNumber):
 
 
 @pytest.mark.filterwarnings("ignore::ltm_sklearn.ensemble.ExpertWarning")
-def test_experts_that_fail_now_and_then(monkeypatch):
+def test_failures_give_the_same_numbers(monkeypatch):
     moods = np.random.default_rng(0).choice(
         ["fine", "silent", "absent", "unteachable"], 300, p=[0.97, 0.01, 0.01, 0.01]
     )
@@ -153,24 +155,24 @@ def test_failure_to_learn_is_reported():
     model = LongTermMemoryRegressor(named([Moody(), ReadsNumber("b")]), memory=None)
     for x, y in numbers(10):
         model.learn_one({**x, "mood": "fine"}, y)
-    assert model._engine.row is not None
+    assert model._engine.pool.compiled_round is not None
     with pytest.warns(ExpertWarning, match="'Moody' could not learn and slept: RuntimeError: not now"):
         model.learn_one({"a": 1.0, "b": 1.0, "mood": "unteachable"}, 1.0)
 
 
-def test_dictionary_that_is_used_again_for_another_row():
+def test_row_dictionary_may_be_reused_for_another_row():
     model, other = (LongTermMemoryRegressor(named([ReadsNumber("a"), ReadsNumber("b")]), memory=None) for _ in range(2))
     reused = {}
     for x, y in numbers(50):
         reused.update(x)
-        model.predict_one(reused)  # what was said of this row ...
-        reused.update(a=reused["b"], b=reused["a"])  # ... must not be charged for that one
+        model.predict_one(reused)  # this prediction ...
+        reused.update(a=reused["b"], b=reused["a"])  # ... must not be scored for another row
         model.learn_one(reused, y)
         other.learn_one({"a": x["b"], "b": x["a"]}, y)
     np.testing.assert_allclose(model.weights_, other.weights_, rtol=1e-9)
 
 
-def test_target_that_is_no_number_leaves_the_state_as_it_was():
+def test_invalid_target_changes_nothing():
     model = LongTermMemoryRegressor(named([ReadsNumber("a"), ReadsNumber("b")]), memory=None)
     for x, y in numbers(20):
         model.learn_one(x, y)
@@ -181,7 +183,7 @@ def test_target_that_is_no_number_leaves_the_state_as_it_was():
     assert pickle.dumps(model) == before
 
 
-def test_horizon_is_watched():
+def test_rounds_beyond_the_horizon_are_an_error():
     model = LongTermMemoryClassifier(
         named([ReadsChances("a"), ReadsChances("b")]), algorithm=LongTermMemory(horizon=20), memory=None
     )
@@ -195,7 +197,7 @@ def test_horizon_is_watched():
 
 
 class Strict(naive_bayes.GaussianNB):
-    """Refuses rows that are no numbers."""
+    """Model that refuses rows with text."""
 
     def predict_proba_one(self, x):
         if isinstance(x["a"], str):
@@ -210,11 +212,11 @@ class Strict(naive_bayes.GaussianNB):
 
 @pytest.mark.parametrize("on_error", ["warn", "raise"])
 @pytest.mark.filterwarnings("ignore::ltm_sklearn.ensemble.ExpertWarning")
-def test_label_of_a_refused_row_is_not_kept(on_error):
+def test_label_of_a_row_that_raises_is_forgotten(on_error):
     model = LongTermMemoryClassifier(named([Strict(), Strict()]), memory=None, on_error=on_error)
     for at in range(60):
         model.learn_one({"a": float(at % 2)}, at % 2)
-    model.predict_one({"a": 0.0})  # there is a compiled row now
+    model.predict_one({"a": 0.0})  # the compiled round is in use now
     before = pickle.dumps(model)
     for label in range(2, 60):
         with pytest.raises((ValueError, TypeError)):
@@ -225,7 +227,7 @@ def test_label_of_a_refused_row_is_not_kept(on_error):
     assert set(model.predict_proba_one({"a": 0.0})) == set(range(60))
 
 
-def test_label_that_cannot_be_one_changes_nothing():
+def test_invalid_label_changes_nothing():
     model = LongTermMemoryClassifier(named([naive_bayes.GaussianNB()]), memory=None)
     for at in range(30):
         model.learn_one({"a": float(at % 2)}, at % 2)
@@ -239,14 +241,14 @@ def test_label_that_cannot_be_one_changes_nothing():
 
 
 @pytest.mark.parametrize("kind", [float, np.float64, np.float32, np.int64, int])
-def test_targets_of_numpy_are_compiled_too(kind):
+def test_numpy_targets_use_the_compiled_round(kind):
     model = LongTermMemoryRegressor(named([ReadsNumber("a"), ReadsNumber("b")]), memory=None)
     for x, y in numbers(30):
         model.learn_one(x, kind(y))
-    assert model._engine.row is not None
+    assert model._engine.pool.compiled_round is not None
 
 
-def test_value_that_changes_in_its_place_is_asked_about_again():
+def test_row_with_a_mutated_value_is_predicted_again():
     class Lists(ReadsNumber):
         def predict_one(self, x):
             return float(x["list"][0])

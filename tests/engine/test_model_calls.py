@@ -1,4 +1,4 @@
-"""Experts in other threads and processes: one that does not come back sleeps, and an interrupt undoes the round."""
+"""Experts in other threads and processes: failures, interrupts and errors that cannot be pickled."""
 
 import pickle
 import signal
@@ -9,8 +9,8 @@ import warnings
 import joblib
 import numpy as np
 import pytest
-from failing_experts import BAD, Demanding, Fails, RaisesDemanding, Takes
 from sklearn.linear_model import SGDRegressor
+from support.failing_experts import BAD, Demanding, Fails, RaisesDemanding, Takes
 
 from ltm_sklearn import LongTermMemoryRegressor
 from ltm_sklearn.ensemble import ExpertWarning
@@ -23,7 +23,7 @@ Y = ROWS[:, 0]
 
 
 @pytest.mark.parametrize("way", ["dies", "cannot be sent"])
-def test_expert_that_does_not_come_back_from_its_process_sleeps(way):
+def test_expert_whose_process_fails_sleeps(way):
     model = LongTermMemoryRegressor([("bad", Fails(way)), ("sgd", SGDRegressor(random_state=0))], memory=None, n_jobs=2)
     alone = LongTermMemoryRegressor([("good", Fails("never")), ("sgd", SGDRegressor(random_state=0))], memory=None)
     for _ in range(3):
@@ -39,7 +39,7 @@ def test_expert_that_does_not_come_back_from_its_process_sleeps(way):
 
 @pytest.mark.parametrize("way", ["dies", "cannot be sent"])
 @pytest.mark.exhaustive
-def test_expert_that_does_not_come_back_is_an_error_if_so_wished_and_nothing_has_changed(way):
+def test_failed_process_with_on_error_raise_changes_nothing(way):
     experts = [("bad", Fails(way)), ("sgd", SGDRegressor(random_state=0))]
     model = LongTermMemoryRegressor(experts, memory=None, n_jobs=2, on_error="raise").partial_fit(ROWS, Y)
     before = pickle.dumps(model)
@@ -51,7 +51,7 @@ def test_expert_that_does_not_come_back_is_an_error_if_so_wished_and_nothing_has
 
 @pytest.fixture
 def interrupted(monkeypatch):
-    """A call that is interrupted after a while, as by Ctrl-C."""
+    """Run a call and interrupt it after 0.3 seconds, as Ctrl-C does."""
 
     def interrupt(*_):
         raise KeyboardInterrupt
@@ -74,7 +74,7 @@ def interrupted(monkeypatch):
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no such signals here")
 @pytest.mark.parametrize("backend", ["threading", "loky"])
-def test_interrupt_while_experts_learn_elsewhere_undoes_the_round(backend, interrupted):
+def test_interrupt_of_parallel_training_undoes_the_round(backend, interrupted):
     model = LongTermMemoryRegressor([("a", Takes()), ("b", Takes(1.0))], memory=None, n_jobs=2)
     with joblib.parallel_config(backend=backend), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of joblib's about what it leaves behind
@@ -90,7 +90,7 @@ def test_interrupt_while_experts_learn_elsewhere_undoes_the_round(backend, inter
 
 
 @pytest.mark.parametrize(("parameters", "kind"), [({}, Demanding), ({"n_jobs": 2}, RuntimeError)])
-def test_errors_of_experts_are_raised_as_they_are_unless_they_cannot_be_sent(parameters, kind):
+def test_raised_errors_are_replaced_if_they_cannot_be_pickled(parameters, kind):
     experts = [("bad", RaisesDemanding()), ("sgd", SGDRegressor(random_state=0))]
     model = LongTermMemoryRegressor(experts, memory=None, on_error="raise", **parameters).partial_fit(ROWS, Y)
     with pytest.raises(kind, match="no") as caught:
@@ -103,7 +103,7 @@ class CannotBeCopied(Fails):
         raise TypeError("not me")
 
 
-def test_learner_that_cannot_be_copied_where_it_must_be_is_named():
+def test_learner_that_cannot_be_copied_is_named():
     experts = [("single", CannotBeCopied("never")), ("sgd", SGDRegressor(random_state=0))]
     model = LongTermMemoryRegressor(experts, memory=None, on_error="raise")
     with pytest.raises(RuntimeError, match=r"cannot be copied, as .*on_error='raise'.*: not me") as caught:

@@ -1,4 +1,4 @@
-"""Targets that come later than the next prediction."""
+"""Labels that arrive after later predictions."""
 
 import pickle
 
@@ -10,6 +10,7 @@ from sklearn.naive_bayes import GaussianNB
 from support.stream_experts import ReadsChance, ReadsNumber, assert_same_outcome, frozen_readers
 
 from ltm_sklearn import LongTermMemoryClassifier, LongTermMemoryRegressor, Snapshots
+from ltm_sklearn.aggregation import FollowOrBlend
 from ltm_sklearn.experts import LongTermMemory
 
 K = 3
@@ -41,7 +42,7 @@ def begun(make, numbers=False, **parameters):
 
 @pytest.mark.parametrize("rounds", ["batch", "row"])
 @pytest.mark.parametrize("make", [learning_classifier, learning_regressor])
-def test_without_delay_it_is_the_same_as_learning_at_once(make, rounds):
+def test_issue_and_learn_without_delay_equal_partial_fit(make, rounds):
     numbers = make is learning_regressor
     at_once, later = (begun(make, numbers, rounds=rounds, record=50) for _ in range(2))
     for at, (X, y) in enumerate(batches(20, numbers=numbers)):
@@ -54,7 +55,7 @@ def test_without_delay_it_is_the_same_as_learning_at_once(make, rounds):
 
 
 @pytest.mark.parametrize("delay", [1, 5])
-def test_round_is_charged_what_the_experts_said_when_it_was_issued(delay):
+def test_delayed_round_scores_the_issued_predictions(delay):
     model = LongTermMemoryClassifier(frozen_readers(ReadsChance, K), loss="zero_one", memory=None)
     model.partial_fit(np.full((1, K), 0.5), [0], classes=[0, 1])
     algorithm = LongTermMemory()
@@ -72,7 +73,27 @@ def test_round_is_charged_what_the_experts_said_when_it_was_issued(delay):
             np.testing.assert_allclose(model.weights_, algorithm.weights())
 
 
-def test_gradient_and_record_are_of_the_mixture_that_was_issued():
+def test_delayed_round_updates_with_the_weights_of_its_issue(monkeypatch):
+    model = LongTermMemoryClassifier(frozen_readers(ReadsChance, K), memory=None)
+    rng = np.random.default_rng(0)
+    rows = [(rng.random((10, K)), rng.integers(0, 2, 10)) for _ in range(20)]
+    model.partial_fit(*rows[0], classes=[0, 1])
+    model.issue(rows[1][0], range(10))
+    issued = model._pending.due(range(10))[0].issued.parts
+    for X, y in rows[2:]:
+        model.partial_fit(X, y)
+    assert not np.allclose(model._engine.pool.weighting.member_weights(), issued)
+    learn, used = FollowOrBlend.learn, []
+    monkeypatch.setattr(
+        FollowOrBlend,
+        "learn",
+        lambda self, losses, parts, mixture: (used.append(parts), learn(self, losses, parts, mixture)),
+    )
+    model.learn(range(10), rows[1][1])
+    np.testing.assert_array_equal(used[0], issued)
+
+
+def test_gradient_and_recorded_loss_use_the_issued_mixture():
     model = LongTermMemoryRegressor(frozen_readers(ReadsNumber, 2), memory=None, record=100)
     model.partial_fit([[0.0, 1.0], [0.0, 1.0]], [0.0, 1.0])
     said = model.issue([[0.0, 1.0]], ["early"])
@@ -83,7 +104,7 @@ def test_gradient_and_record_are_of_the_mixture_that_was_issued():
     assert model.history_[-1].loss == pytest.approx((said[0] - 0.5) ** 2)
 
 
-def test_targets_come_in_any_order_in_part_and_some_never():
+def test_labels_arrive_in_any_order_in_part_or_never():
     model = begun(learning_classifier)
     stream = list(batches(6))
     for at, (X, _) in enumerate(stream):
@@ -98,7 +119,7 @@ def test_targets_come_in_any_order_in_part_and_some_never():
     assert model.n_rounds_ == before + 3
 
 
-def test_experts_learn_the_rows_that_were_issued():
+def test_experts_are_trained_on_the_issued_rows():
     model = begun(learning_classifier, memory=None)
     X, y = next(batches(1))
     mine = X.copy()
@@ -109,7 +130,7 @@ def test_experts_learn_the_rows_that_were_issued():
     np.testing.assert_allclose(model.named_estimators_.nb.theta_, alone.theta_)
 
 
-def test_experts_that_come_or_go_in_the_meantime():
+def test_experts_that_joined_after_the_issue_sleep():
     model = begun(learning_classifier, memory=Snapshots(every=20, max_size=2, merge=None, on_drift=False))
     X, y = next(batches(1, seed=3))
     then = {expert.name for expert in model.experts_}
@@ -119,7 +140,7 @@ def test_experts_that_come_or_go_in_the_meantime():
 
     def rounds():
         names = [expert.name for expert in model.experts_]
-        return dict(zip(names, model._engine.expert_stats.table[0].tolist(), strict=True))
+        return dict(zip(names, model._engine.pool.stats.rounds.tolist(), strict=True))
 
     before = rounds()
     model.learn(range(10), y)
@@ -130,18 +151,18 @@ def test_experts_that_come_or_go_in_the_meantime():
     assert after["nb"] == 13
 
 
-def test_only_so_many_rows_wait():
+def test_oldest_rows_are_dropped_beyond_max_pending():
     model = begun(learning_classifier, max_pending=15)
     first, second = batches(2)
     model.issue(first[0], range(10))
     model.issue(second[0], range(10, 20))
-    with pytest.raises(ValueError, match=r"id 4 is not waiting.*given up when more than 15 rows waited"):
+    with pytest.raises(ValueError, match=r"id 4 is not waiting.*dropped when more than 15 rows waited"):
         model.learn([4], [0])
     model.learn(range(5, 20), np.concatenate([first[1][5:], second[1]]))
     assert model.n_samples_seen_ == 25
 
 
-def test_what_waits_is_saved_and_forgotten_by_fit():
+def test_waiting_rows_are_pickled_and_dropped_by_fit():
     model = begun(learning_classifier)
     X, y = next(batches(1))
     model.issue(X, range(10))
@@ -155,7 +176,7 @@ def test_what_waits_is_saved_and_forgotten_by_fit():
         model.learn([0], [0])
 
 
-def test_weights_of_rows_count():
+def test_sample_weights_are_parts_of_a_round():
     models = [begun(learning_classifier, memory=None) for _ in range(2)]
     X, y = next(batches(1))
     for model in models:
@@ -193,14 +214,14 @@ def test_invalid_input_is_named_and_changes_nothing(spoil, message):
     assert_same_outcome(model, untouched, X)
 
 
-def test_there_must_be_something_to_issue():
+def test_issue_needs_a_fitted_model_and_a_positive_buffer():
     with pytest.raises(NotFittedError):
         learning_classifier().issue(np.zeros((1, K)), [0])
     with pytest.raises(ValueError, match="max_pending=0"):
         begun(learning_classifier, max_pending=0)
 
 
-def test_rows_that_wait_keep_no_others_of_their_batch():
+def test_waiting_rows_do_not_keep_their_whole_batch():
     model = LongTermMemoryClassifier([("bayes", GaussianNB())], memory=None)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(100, 3))
@@ -224,7 +245,7 @@ def test_rows_that_wait_keep_no_others_of_their_batch():
     assert len(model._pending) == 6
 
 
-def test_rounds_that_are_complete_are_not_done_again_if_a_later_one_fails():
+def test_complete_rounds_are_not_repeated_if_a_later_one_fails():
     class Refuses(GaussianNB):
         def partial_fit(self, X, y, classes=None, sample_weight=None):
             if (X < 0).any():

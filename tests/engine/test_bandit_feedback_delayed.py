@@ -1,27 +1,26 @@
-"""Targets that come later when only some experts can be asked."""
+"""Delayed labels with bandit feedback."""
 
 import copy
 
 import numpy as np
 import pytest
-from bandit_experts import (
+from sklearn.naive_bayes import GaussianNB
+from support.bandit_experts import (
     CLASSES,
     Keen,
-    RoundObservation,
+    RecordingBandit,
     asked,
     classifier,
     first_of,
     random_rows,
-    told_by,
+    updates_of,
 )
-from sklearn.naive_bayes import GaussianNB
 
 from ltm_sklearn import Snapshots
-from ltm_sklearn.engine._models import Expert
-from ltm_sklearn.engine._round import Issued
+from ltm_sklearn.engine import Expert, RoundPredictions
 
 
-def test_late_targets_are_learned_with_the_chances_of_their_issue():
+def test_delayed_labels_use_the_probabilities_of_their_issue():
     model = classifier(algorithm=Keen(switching=0.1)).partial_fit(*random_rows(2), CLASSES)
     rng = np.random.default_rng(3)
     issued = []
@@ -35,8 +34,8 @@ def test_late_targets_are_learned_with_the_chances_of_their_issue():
         if at % 3 == 0:
             model.partial_fit(*random_rows(2, seed=at))
     assert len({arm for _, arm, _ in issued}) == 4  # each issue has a draw of its own
-    listening = ListeningBandit(model._engine.weighting.algorithm)
-    model._engine.weighting.algorithm = listening
+    listening = ListeningBandit(model._engine.pool.weighting.algorithm)
+    model._engine.pool.weighting.algorithm = listening
     for at, arm, chance in reversed(issued):
         model.learn([at], [1])
         assert listening.heard[-1][0] == [arm]
@@ -44,7 +43,7 @@ def test_late_targets_are_learned_with_the_chances_of_their_issue():
 
 
 class ListeningBandit:
-    """A bandit, with all that it is told written down; copies write in the same book."""
+    """A bandit that records its updates; copies share the record."""
 
     def __init__(self, bandit, heard=None):
         self.bandit, self.heard = bandit, [] if heard is None else heard
@@ -60,18 +59,18 @@ class ListeningBandit:
         self.bandit.update(arms, losses, probability=probability)
 
 
-def test_each_issue_has_a_draw_of_its_own_with_nothing_learned_in_between():
-    model = classifier(algorithm=RoundObservation()).partial_fit(*random_rows(2), CLASSES)
+def test_each_issue_has_its_own_draw():
+    model = classifier(algorithm=RecordingBandit()).partial_fit(*random_rows(2), CLASSES)
     arms = [next(iter(asked(model.issue, random_rows(1, seed=at)[0], [at])[1])) for at in range(30)]
     assert {*arms} == {0, 1, 2, 3}
-    assert first_of(model) == first_of(model)  # while a round that is asked about again has one
+    assert first_of(model) == first_of(model)  # without an issue, the round has one draw
 
 
-def test_chances_go_with_their_expert_when_another_one_has_gone_meanwhile():
+def test_query_probabilities_follow_their_expert_when_others_leave():
     experts = [Expert(name, name, "frozen", None, 0, trained=True) for name in "abc"]
     chances, said = np.array([[0.0], [0.3], [0.7]]), np.array([[[1.0]], [[2.0]], [[3.0]]])
     even = np.full(3, 1.0 / 3.0)
-    issued = Issued(experts, [0] * 3, said, chances > 0.0, even, even[np.newaxis], said[2], [], [], chances)
+    issued = RoundPredictions(experts, [0] * 3, said, chances > 0.0, even, even[np.newaxis], said[2], chances)
     later = issued.recalled(np.array([0]), [experts[1], experts[2]], 1)
     assert later.chances.tolist() == [[0.3], [0.7]]
     assert later.predictions.ravel().tolist() == [2.0, 3.0]
@@ -79,8 +78,8 @@ def test_chances_go_with_their_expert_when_another_one_has_gone_meanwhile():
     assert issued.recalled(np.array([0]), [experts[2], newcomer], 1).chances.tolist() == [[0.7], [0.0]]
 
 
-def test_late_targets_of_a_batch_are_of_one_draw_in_however_many_parts():
-    model = classifier(algorithm=RoundObservation()).partial_fit(*random_rows(2), CLASSES)
+def test_labels_of_a_batch_share_a_draw_in_any_number_of_parts():
+    model = classifier(algorithm=RecordingBandit()).partial_fit(*random_rows(2), CLASSES)
     X, y = random_rows(6, seed=5)
     _, calls = asked(model.issue, X, range(6))
     assert sum(calls.values()) == 1
@@ -88,13 +87,13 @@ def test_late_targets_of_a_batch_are_of_one_draw_in_however_many_parts():
     model.learn([0, 2, 3, 5], y[[0, 2, 3, 5]])
     (arm,) = calls
     wrong = ((X[:, arm] > 0.5) != y).astype(float)
-    for (arms, losses, chances), rows in zip(told_by(model)[-2:], ([4, 1], [0, 2, 3, 5]), strict=True):
+    for (arms, losses, chances), rows in zip(updates_of(model)[-2:], ([4, 1], [0, 2, 3, 5]), strict=True):
         assert (arms, chances) == ((arm,), (0.25,))
         assert losses == pytest.approx([wrong[rows].mean()])
 
 
-def test_late_targets_of_rows_that_are_rounds_are_each_of_their_own_draw():
-    model = classifier(algorithm=RoundObservation([1, 2, 3, 4]), rounds="row").partial_fit(*random_rows(2), CLASSES)
+def test_delayed_rounds_of_one_row_have_their_own_draws():
+    model = classifier(algorithm=RecordingBandit([1, 2, 3, 4]), rounds="row").partial_fit(*random_rows(2), CLASSES)
     X, y = random_rows(12, seed=5)
     said = model.issue(X, range(12))
     chances = model._pending.due([0])[0].issued.chances
@@ -103,14 +102,14 @@ def test_late_targets_of_rows_that_are_rounds_are_each_of_their_own_draw():
     assert said.tolist() == (X[np.arange(12), arms] > 0.5).tolist()
     for at in [3, 0, 8, 11, 5, 6, 7, 1, 2, 10, 9, 4]:  # of which few are held in the end
         model.learn([at], y[[at]])
-        (arm,), (loss,), (chance,) = told_by(model)[-1]
+        (arm,), (loss,), (chance,) = updates_of(model)[-1]
         assert (arm, loss) == (arms[at], float(said[at] != y[at]))
         assert chance == pytest.approx((arm + 1) / 10)
 
 
-def test_arms_that_have_gone_when_their_targets_come_teach_nothing():
+def test_labels_for_arms_that_have_left_change_nothing():
     memory = Snapshots(every=10, on_drift=False, restart=False, merge=None, max_size=2)
-    model = classifier(experts=[("bayes", GaussianNB())], memory=memory, algorithm=RoundObservation([1e-9, 1.0]))
+    model = classifier(experts=[("bayes", GaussianNB())], memory=memory, algorithm=RecordingBandit([1e-9, 1.0]))
     for seed in range(3):
         model.partial_fit(*random_rows(10, seed=seed), CLASSES)
     model.issue(random_rows(1, seed=9)[0], ["late"])
@@ -118,8 +117,8 @@ def test_arms_that_have_gone_when_their_targets_come_teach_nothing():
     gone = held.experts[int(held.chances[:, 0].argmax())]
     for seed in range(3, 12):
         model.partial_fit(*random_rows(10, seed=seed))
-    assert gone not in model._engine.experts
-    told = told_by(model)
+    assert gone not in model._engine.pool.experts
+    told = updates_of(model)
     model.learn(["late"], [1])
-    assert told_by(model) == told
+    assert updates_of(model) == told
     assert model.n_rounds_ == 13

@@ -1,4 +1,4 @@
-"""One bad expert does not poison the rest: it sleeps, is reported, and comes back when it recovers."""
+"""An expert that fails sleeps, is reported, and takes part again when it recovers."""
 
 import functools
 import logging
@@ -16,7 +16,7 @@ from ltm_sklearn import LongTermMemoryClassifier, LongTermMemoryRegressor
 from ltm_sklearn import river as in_river
 from ltm_sklearn.ensemble import ExpertWarning
 
-ILL = range(20, 40)  #: the rounds in which the bad expert is bad
+ILL = range(20, 40)  #: the rounds in which the failing expert fails
 N_ROUNDS = 60
 
 
@@ -37,7 +37,7 @@ def raises_at_length(n):
     raise RuntimeError("x" * 10**6)
 
 
-#: What a bad expert does instead of answering so many rows.
+#: What a failing expert does instead of predicting n rows.
 ILLS = {
     "raises": raises,
     "NaN": lambda n: np.full(n, np.nan),
@@ -56,7 +56,7 @@ ILLS = {
 
 
 class Patient(BaseEstimator):
-    """Right in each row, but for the rounds in which it is ill; which round it is stands in column 1."""
+    """Expert that is right except in the rounds in which it fails; column 1 holds the round."""
 
     def __init__(self, ill=None):
         self.ill = ill
@@ -121,7 +121,7 @@ def batch(at, n_rows=5):
 
 
 def course(make, patient, other, ill, **parameters):
-    """What is predicted in each round, and the bad expert's weight after it."""
+    """Return the predictions of each round and the weight of the failing expert after it."""
     model = make([("bad", patient(ill)), ("good", other())], memory=None, random_state=0, **parameters)
     said, weights = [], []
     for at in range(N_ROUNDS):
@@ -136,7 +136,7 @@ def course(make, patient, other, ill, **parameters):
 
 @functools.cache
 def asleep_course(course, *makers):
-    """Where the bad expert just sleeps: NaN is the way to say so."""
+    """Return the run in which the failing expert predicts NaN, that is, sleeps."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ExpertWarning)
         return course(*makers, "NaN")[:2]
@@ -148,11 +148,12 @@ OF_SKLEARN = {
 }
 
 
+@pytest.mark.fast_cases(12)
 @pytest.mark.parametrize(
     ("ill", "feedback"), [(ill, "full") for ill in ILLS] + [(ill, "bandit") for ill in list(ILLS)[:6]]
 )
 @pytest.mark.parametrize("kind", OF_SKLEARN)
-def test_bad_expert_sleeps_is_reported_and_comes_back(kind, ill, feedback, caplog):
+def test_failing_expert_sleeps_is_reported_and_recovers(kind, ill, feedback, caplog):
     make, patient, other = OF_SKLEARN[kind]
     with pytest.warns(ExpertWarning, match="expert 'bad' could not") as caught, caplog.at_level(logging.WARNING):
         said, weights, model = course(make, patient, other, ill, feedback=feedback)
@@ -160,7 +161,7 @@ def test_bad_expert_sleeps_is_reported_and_comes_back(kind, ill, feedback, caplo
     assert all(len(str(warning.message)) < 1000 for warning in caught)
     assert np.isfinite(np.array(said)).all()
     assert np.isfinite(model.weights_).all()
-    if feedback == "bandit":  # who fails is charged; how soon a bandit asks it again is up to the bandit
+    if feedback == "bandit":  # a failure costs the worst loss; when it is queried again depends on the bandit
         return
     asleep, weights_asleep = asleep_course(course, make, patient, other)
     assert said == asleep  # to the last digit
@@ -217,11 +218,12 @@ def river_course(make, patient, ill, **parameters):
     return said, weights, model
 
 
+@pytest.mark.fast_cases(12)
 @pytest.mark.parametrize(
     ("ill", "feedback"), [(ill, "full") for ill in ILLS] + [(ill, "bandit") for ill in list(ILLS)[:6]]
 )
 @pytest.mark.parametrize("kind", IN_RIVER)
-def test_bad_model_of_river_sleeps_is_reported_and_comes_back(kind, ill, feedback, caplog):
+def test_failing_river_model_sleeps_is_reported_and_recovers(kind, ill, feedback, caplog):
     make, patient = IN_RIVER[kind]
     with pytest.warns(ExpertWarning, match="could not"), caplog.at_level(logging.WARNING):
         said, weights, model = river_course(make, patient, ill, feedback=feedback)
@@ -236,11 +238,31 @@ def test_bad_model_of_river_sleeps_is_reported_and_comes_back(kind, ill, feedbac
     assert model.weights_.argmax() == 0  # as it was right again
 
 
-# Exits, interrupts, and what is changed behind the ensemble's back ------------------------------------------------
+def test_warnings_point_to_the_line_that_called_the_estimator():
+    experts = [("bad", SaysNumber("NaN")), ("good", Noisy())]
+    model = LongTermMemoryRegressor(experts, memory=None).partial_fit(batch(0), batch(0)[:, 0])
+    ill = batch(ILL[0])
+    in_rivers = in_river.LongTermMemoryRegressor([RiverNumber("NaN"), RiverNumber()], memory=None)
+    row = dict(zip("abc", batch(0, 1)[0].tolist(), strict=True))
+    in_rivers.learn_one(row, 1.0)
+    row["b"] = float(ILL[0])
+    calls = [
+        lambda: model.predict(ill),
+        lambda: model.issue(ill, range(5)),
+        lambda: in_rivers.predict_one(row),
+        lambda: in_rivers.learn_one(row, 1.0),
+    ]
+    for call in calls:
+        with pytest.warns(ExpertWarning) as caught:
+            call()
+        assert {warning.filename for warning in caught} == {__file__}
+
+
+# Exits, interrupts and changed arrays ----------------------------------------------------------------------------
 
 
 class Quits(SaysNumber):
-    """Raises what is told by a row's column 1."""
+    """Expert that exits or is interrupted where column 1 says so."""
 
     def partial_fit(self, X, y):
         self.n_learned_ = getattr(self, "n_learned_", 0) + 1
@@ -265,7 +287,7 @@ class RiverQuits(RiverNumber):
         return x["a"]
 
 
-def test_interrupt_while_predicting_passes_and_changes_nothing():
+def test_interrupt_in_predict_changes_nothing():
     model = LongTermMemoryRegressor([("quits", Quits()), ("good", Noisy())], memory=None)
     for at in range(5):
         model.partial_fit(batch(at), batch(at)[:, 0])
@@ -280,7 +302,7 @@ def test_interrupt_while_predicting_passes_and_changes_nothing():
 
 
 @pytest.mark.parametrize("on_error", ["warn", "raise"])
-def test_exit_while_learning_passes_and_leaves_a_whole_round_or_none(on_error):
+def test_exit_in_training_leaves_a_complete_round_or_none(on_error):
     experts = [("quits", Quits()), ("good", Noisy())]
     model = LongTermMemoryRegressor(experts, memory=None, on_error=on_error)
     other = LongTermMemoryRegressor(experts, memory=None)
@@ -299,7 +321,7 @@ def test_exit_while_learning_passes_and_leaves_a_whole_round_or_none(on_error):
     assert model.partial_fit(batch(6), batch(6)[:, 0]).n_rounds_ == other.n_rounds_ + 1
 
 
-def test_river_model_that_exits_leaves_a_whole_round():
+def test_exit_of_a_river_model_leaves_a_complete_round():
     model = in_river.LongTermMemoryRegressor(named([RiverQuits("NaN"), RiverNumber()]), memory=None)
     for at in range(30):
         model.learn_one({"a": float(at), "b": 0.0, "c": 1.0}, float(at))
@@ -321,7 +343,7 @@ def learn_all(model, batches):
 
 
 class Scribbles(Noisy):
-    """Changes what it is given."""
+    """Expert that changes its arguments."""
 
     def predict(self, X):
         X[:, 0] = 99.0
@@ -332,7 +354,7 @@ class Scribbles(Noisy):
         return self
 
 
-def test_rows_and_targets_are_not_changed_by_an_expert():
+def test_experts_cannot_change_rows_and_targets():
     model = LongTermMemoryRegressor([("bad", Scribbles()), ("good", SaysNumber())], memory=None)
     batches = [(batch(at), batch(at)[:, 0].copy()) for at in range(5)]
     with pytest.warns(ExpertWarning, match="'bad' could not .* read-only"):
@@ -344,7 +366,7 @@ def test_rows_and_targets_are_not_changed_by_an_expert():
 
 
 class Forgetful(Noisy):
-    """Returns nothing, where it should return itself, when it learns its third batch."""
+    """Expert whose third partial_fit returns None."""
 
     n_learned_ = 0
 
@@ -353,7 +375,7 @@ class Forgetful(Noisy):
         return None if self.n_learned_ == 3 else self
 
 
-def test_learner_that_returns_nothing_sleeps_and_comes_back():
+def test_learner_that_returns_none_sleeps_and_recovers():
     model = LongTermMemoryRegressor([("bad", Forgetful()), ("good", SaysNumber())], memory=None)
     with pytest.warns(ExpertWarning, match=r"'bad' could not learn .* returned None"):
         learn_all(model, [(batch(at), batch(at)[:, 0]) for at in range(6)])
@@ -365,7 +387,7 @@ BUFFER = np.zeros(5)
 
 
 class SharesBuffer(Noisy):
-    """All of this kind return one and the same array."""
+    """Expert that returns the same array as others of its kind."""
 
     def __init__(self, value=0.0):
         self.value = value
@@ -375,14 +397,14 @@ class SharesBuffer(Noisy):
         return BUFFER
 
 
-def test_array_that_is_changed_after_it_was_returned_is_as_it_was():
+def test_returned_array_may_be_reused_by_the_expert():
     model = LongTermMemoryRegressor([("one", SharesBuffer(1.0)), ("two", SharesBuffer(2.0))], memory=None)
     model.partial_fit(batch(0), np.arange(5.0))
     np.testing.assert_array_equal(model.transform(batch(1))[0], [1.0, 2.0])
 
 
 @pytest.mark.parametrize("first", [1e300, -1e300, 1e-310])
-def test_numbers_beyond_measure_before_any_scale_is_known(first):
+def test_extreme_predictions_before_the_scale_is_known(first):
     class Starts(Noisy):
         def predict(self, X):
             return np.full(len(X), first)
@@ -401,7 +423,7 @@ def test_numbers_beyond_measure_before_any_scale_is_known(first):
 
 
 @pytest.mark.parametrize("chance", [1e300, -1e300, 1e-310, 5e-324, sys.float_info.max])
-def test_probabilities_beyond_measure(chance):
+def test_extreme_probabilities(chance):
     class Odd(NoisyChance):
         def predict_proba(self, X):
             return np.full((len(X), 2), chance)

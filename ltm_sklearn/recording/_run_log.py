@@ -1,4 +1,4 @@
-"""A run read from its log, while it goes on or afterwards."""
+"""Reading the log file of a run, during the run or afterwards."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from typing import Any
 import numpy as np
 
 from ._history import Record
-from ._log_format import NoLog, read_header, read_record
+from ._log_format import LogFormatError, read_header, read_record
 from ._run_record import RunRecord, run_record_of_history
 from ._run_status import Now
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RunLog:
-    """What a log says."""
+    """Contents of a log file."""
 
     path: str
     header: dict[str, Any]
     records: list[Record]
     moments: list[float]  #: when the last round of each record was complete, in seconds since 1970
     times: list[Any]  #: of the records' last rows; None where not known
-    now: Now  #: how the run stood when it was last written
+    now: Now  #: status of the run when the file was last written
 
     def run_record(self) -> RunRecord:
-        """The same that the estimator's ``run_record()`` gives."""
+        """Return the run record, as the estimator's ``run_record()`` does."""
         run_record = run_record_of_history(self.records, str(self.header.get("loss", "loss")))
         if any(time is None for time in self.times):
             return run_record
@@ -35,24 +35,24 @@ class RunLog:
 
 
 def read_log(path: str | os.PathLike[str]) -> RunLog:
-    """Read a log; the run may be writing to it meanwhile.
+    """Read a log file; the run may be writing to it at the same time.
 
     Raises
     ------
     ValueError
-        The file is no log, has no record yet, or is damaged: then the message has the line.
+        The file is not a log, has no record yet, or is damaged; then the message names the line.
     OSError
-        There is no such file, or it cannot be read.
+        The file does not exist or cannot be read.
     """
     path = os.fspath(path)
     if not os.path.exists(path):
         raise FileNotFoundError(f"there is no file {path}")
     if not os.path.isfile(path):
-        raise NoLog(f"{path} is no file")
+        raise LogFormatError(f"{path} is no file")
     with open(path, encoding="utf-8", errors="replace") as file:
         *lines, _ = file.read().split("\n")  # a last line without an end is being written, or was cut off
     if not lines:
-        raise NoLog(f"{path} is no log of ltm_sklearn: it has no complete line")
+        raise LogFormatError(f"{path} is no log of ltm_sklearn: it has no complete line")
     header = read_header(lines[0], path)
     kept: list[tuple[Record, float, Any]] = []
     now: Now | None = None

@@ -1,4 +1,4 @@
-"""Lines for a person, and events on the standard logger."""
+"""Status lines, and events on the standard logger."""
 
 import logging
 import subprocess
@@ -9,9 +9,8 @@ import pytest
 from sklearn.linear_model import SGDRegressor
 
 from ltm_sklearn import ExpertMixture, LongTermMemoryRegressor, Snapshots
-from ltm_sklearn.engine._failures import QUIET_ROUNDS
-from ltm_sklearn.recording import _callback as _callback
-from ltm_sklearn.recording._history import Record
+from ltm_sklearn.engine import QUIET_ROUNDS
+from ltm_sklearn.recording import Record, _callback
 from ltm_sklearn.recording._run_status import Now, RunStatus, pace_called
 
 
@@ -24,7 +23,7 @@ def regressor(**parameters):
     return LongTermMemoryRegressor([("sgd", SGDRegressor(random_state=0))], **parameters)
 
 
-def test_a_line_says_how_the_run_stands():
+def test_status_line():
     now = Now(12_400, 1240, 0.1124, 0.1452, "bayes@3", 0.61, 11_580, 7, 4, 310.2)
     assert str(now) == (
         "row 12,400 (1,240 rounds): loss 0.112, plain mean 0.145, led by bayes@3 (61%) for 820 rows, 7 experts, "
@@ -40,7 +39,7 @@ def test_a_line_says_how_the_run_stands():
     ]
 
 
-def test_the_pulse_averages_the_last_rounds_and_knows_since_when_one_leads():
+def test_status_has_recent_losses_and_the_leader():
     status = RunStatus()
     for at in range(1, 301):
         weights = {"a": 0.8, "b": 0.2} if at <= 120 else {"a": 0.3, "b": 0.7}
@@ -52,7 +51,7 @@ def test_the_pulse_averages_the_last_rounds_and_knows_since_when_one_leads():
     assert status.now(401.0).loss == pytest.approx(0.01)
 
 
-def test_lines_come_when_rounds_have_doubled_or_a_minute_has_passed(capsys, monkeypatch):
+def test_lines_are_printed_when_rounds_double_or_after_a_minute(capsys, monkeypatch):
     clock = [1000.0]
     monkeypatch.setattr(_callback.time, "monotonic", lambda: clock[0])
     model = regressor(verbose=1, memory=None)
@@ -67,7 +66,7 @@ def test_lines_come_when_rounds_have_doubled_or_a_minute_has_passed(capsys, monk
     assert capsys.readouterr().out.startswith("row 420 (42 rounds): loss ")
 
 
-def test_verbose_two_prints_each_round_and_none_nothing(capsys):
+def test_verbose_two_prints_each_round(capsys):
     for verbose, n_lines in ((0, 0), (2, 5), (True, 3)):
         regressor(verbose=verbose, batch_size=10).fit(*rows(60))
         assert len(capsys.readouterr().out.splitlines()) == n_lines
@@ -76,7 +75,7 @@ def test_verbose_two_prints_each_round_and_none_nothing(capsys):
     assert "led by" in capsys.readouterr().out
 
 
-def test_a_mixture_has_lines_too(capsys):
+def test_expert_mixture_prints_lines(capsys):
     X, y = rows(200)
     mixture = ExpertMixture(verbose=1).fit(X, y)
     (line,) = capsys.readouterr().out.splitlines()
@@ -87,7 +86,7 @@ def test_a_mixture_has_lines_too(capsys):
     assert [line.split(":")[0] for line in capsys.readouterr().out.splitlines()] == ["row 400"]
 
 
-def test_what_is_learned_does_not_depend_on_verbose(capsys):
+def test_verbose_does_not_change_the_results(capsys):
     quiet, loud = regressor(batch_size=10).fit(*rows(500)), regressor(batch_size=10, verbose=2).fit(*rows(500))
     np.testing.assert_array_equal(quiet.predict(rows()[0]), loud.predict(rows()[0]))
     with pytest.raises(AttributeError, match="no history_"):
@@ -96,14 +95,14 @@ def test_what_is_learned_does_not_depend_on_verbose(capsys):
 
 
 @pytest.mark.parametrize("verbose", [-1, 0.5, "loud", None])
-def test_verbose_is_a_number(verbose):
+def test_verbose_must_be_a_number(verbose):
     for model in (regressor(verbose=verbose), ExpertMixture(verbose=verbose)):
         with pytest.raises(ValueError, match=f"verbose={verbose!r}"):
             model.fit(*rows())
 
 
 @pytest.mark.parametrize("model", [regressor(), ExpertMixture()])
-def test_a_wrong_verbose_in_mid_run_is_an_error_before_anything_is_learned(model):
+def test_invalid_verbose_during_a_run_changes_nothing(model):
     model.partial_fit(*rows()).set_params(verbose="loud")
     with pytest.raises(ValueError, match="verbose='loud'"):
         model.partial_fit(*rows())
@@ -114,19 +113,19 @@ def test_a_wrong_verbose_in_mid_run_is_an_error_before_anything_is_learned(model
 # Events -----------------------------------------------------------------------------------------------------------
 
 
-def test_what_the_memory_does_is_logged(caplog):
+def test_snapshots_are_logged(caplog):
     caplog.set_level(logging.INFO, logger="ltm_sklearn")
     model = regressor(memory=Snapshots(every=20, max_size=2, merge=None, on_drift=False), batch_size=10).fit(*rows(80))
-    assert [record.getMessage() for record in caplog.records if "given up" not in record.getMessage()] == [
+    assert [record.getMessage() for record in caplog.records if "dropped" not in record.getMessage()] == [
         f"row {at}: snapshot sgd@{at}" for at in (20, 40, 60, 80)
     ]
-    assert sum("is given up: mean weight" in record.getMessage() for record in caplog.records) == 2
+    assert sum("dropped: mean weight" in record.getMessage() for record in caplog.records) == 2
     caplog.clear()
     model.set_params(memory=Snapshots(every=20, merge=0.0)).fit(*rows(200))
-    assert "in the place of sgd@" in caplog.text or "is as good" in caplog.text
+    assert "replaces sgd@" in caplog.text or "is as good" in caplog.text
 
 
-def test_an_alarm_is_logged(caplog):
+def test_alarms_are_logged(caplog):
     caplog.set_level(logging.INFO, logger="ltm_sklearn")
     model = regressor(memory=Snapshots(every=None), rounds="batch")
     for seed in range(100):
@@ -138,7 +137,7 @@ def test_an_alarm_is_logged(caplog):
 
 
 class Fails(SGDRegressor):
-    """In some rows."""
+    """Regressor that fails in some rows."""
 
     def predict(self, X):
         if (X > 90.0).any():
@@ -146,7 +145,7 @@ class Fails(SGDRegressor):
         return super().predict(X)
 
 
-def test_a_failure_is_logged_once_and_so_is_that_it_is_over(caplog):
+def test_failure_and_recovery_are_logged_once(caplog):
     caplog.set_level(logging.INFO, logger="ltm_sklearn")
     model = LongTermMemoryRegressor(
         [("good", SGDRegressor(random_state=0)), ("bad", Fails(random_state=0))], memory=None, loss="absolute_error"
@@ -165,7 +164,7 @@ def test_a_failure_is_logged_once_and_so_is_that_it_is_over(caplog):
     ]
 
 
-def test_newcomers_to_a_mixture_are_logged(caplog):
+def test_new_experts_of_a_mixture_are_logged(caplog):
     pandas = pytest.importorskip("pandas")
     caplog.set_level(logging.INFO, logger="ltm_sklearn")
     X, y = rows(40)
@@ -174,7 +173,7 @@ def test_newcomers_to_a_mixture_are_logged(caplog):
     assert [record.getMessage() for record in caplog.records] == ["row 40: new experts ['b']"]
 
 
-def test_without_a_handler_nothing_is_shown():
+def test_logger_is_silent_without_a_handler():
     script = (
         "import logging, ltm_sklearn\n"
         "logger = logging.getLogger('ltm_sklearn')\n"

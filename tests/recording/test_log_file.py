@@ -1,4 +1,4 @@
-"""The file that record= mirrors the history in."""
+"""The log file that record= names."""
 
 import copy
 import errno
@@ -19,8 +19,7 @@ from sklearn.model_selection import GridSearchCV
 from support.named_models import named
 
 from ltm_sklearn import ExpertMixture, LongTermMemoryClassifier, LongTermMemoryRegressor, Snapshots, river
-from ltm_sklearn.recording import _log_file
-from ltm_sklearn.recording._log_reader import read_log
+from ltm_sklearn.recording import _log_file, read_log
 
 EXPERTS = [(f"sgd{at}", SGDRegressor(eta0=0.01 * at, random_state=0)) for at in (1, 2, 3)]
 
@@ -41,13 +40,13 @@ def learned(model, n_rounds=5, first=0):
 
 
 def flushed(model):
-    """Write what is not yet written."""
-    model._engine.tell(at_the_end=True)
+    """Write the remaining records."""
+    model._engine.report_status(at_the_end=True)
     return model
 
 
 def same(one, other):
-    """Two run_records."""
+    """Compare two run records."""
     for name, value in vars(one).items():
         np.testing.assert_array_equal(value, getattr(other, name), err_msg=name)
     return True
@@ -80,7 +79,7 @@ def mixture_run(path):
 
 
 @pytest.mark.parametrize("run", [classifier_run, river_run, mixture_run, lambda path: regressor(path).fit(*rows(500))])
-def test_a_log_holds_the_estimators_trace(run, tmp_path):
+def test_log_has_the_run_record_of_the_estimator(run, tmp_path):
     model = run(tmp_path / "run.jsonl")
     log = read_log(tmp_path / "run.jsonl")
     assert same(log.run_record(), model.run_record())
@@ -91,7 +90,7 @@ def test_a_log_holds_the_estimators_trace(run, tmp_path):
     assert log.header["started"] <= log.moments[0] <= time.time()
 
 
-def test_times_of_a_mixtures_rows_are_in_its_log(tmp_path):
+def test_log_of_a_mixture_has_the_times_of_rows(tmp_path):
     pandas = pytest.importorskip("pandas")
     X, y = rows(50)
     for index in (pandas.date_range("2024-03-01", periods=50, freq="h"), None):
@@ -103,23 +102,23 @@ def test_times_of_a_mixtures_rows_are_in_its_log(tmp_path):
     assert read_log(tmp_path / "run.jsonl").run_record().times.tolist() == frame["t"].tolist()
 
 
-def test_newcomers_to_a_mixture_are_in_its_log(tmp_path):
+def test_log_of_a_mixture_has_new_experts(tmp_path):
     pandas = pytest.importorskip("pandas")
     X, y = rows(40)
     frame = pandas.DataFrame(X, columns=["a", "b"])
     mixture = ExpertMixture(record=tmp_path / "run.jsonl").fit(frame[["a"]][:20], y[:20])
     mixture.partial_fit(frame[20:], y[20:])
-    mixture._callback.tell(2, 0, at_the_end=True)
+    mixture._callback.report(2, 0, at_the_end=True)
     assert same(read_log(tmp_path / "run.jsonl").run_record(), mixture.run_record())
 
 
-def test_what_is_recorded_is_the_same_with_a_number_and_with_a_path(tmp_path):
+def test_record_number_and_path_give_the_same_history(tmp_path):
     in_file, in_memory = learned(regressor(tmp_path / "run.jsonl")), learned(regressor(1000))
     assert in_file.history_ == in_memory.history_
     np.testing.assert_array_equal(in_file.predict(rows()[0]), in_memory.predict(rows()[0]))
 
 
-def test_the_log_stays_bounded_and_covers_the_whole_stream(tmp_path, monkeypatch):
+def test_log_is_bounded_and_covers_the_whole_stream(tmp_path, monkeypatch):
     monkeypatch.setattr("ltm_sklearn.recording._callback.N_RECORDS", 10)
     monkeypatch.setattr(_log_file, "MOST_LINES", 30)
     monkeypatch.setattr(_log_file, "SHARE", np.inf)  # each round is written
@@ -137,7 +136,7 @@ def test_the_log_stays_bounded_and_covers_the_whole_stream(tmp_path, monkeypatch
     assert os.listdir(tmp_path) == ["run.jsonl"]
 
 
-def test_whatever_is_cut_off_at_the_end_is_passed_over(tmp_path):
+def test_incomplete_last_line_is_ignored(tmp_path):
     path = tmp_path / "run.jsonl"
     regressor(path).fit(*rows(1000))
     whole = path.read_bytes()
@@ -151,7 +150,7 @@ def test_whatever_is_cut_off_at_the_end_is_passed_over(tmp_path):
         read_log(path)
 
 
-def test_a_damaged_line_is_named(tmp_path):
+def test_damaged_line_is_named(tmp_path):
     path = tmp_path / "run.jsonl"
     regressor(path).fit(*rows(1000))
     lines = path.read_text().splitlines(keepends=True)
@@ -164,7 +163,7 @@ def test_a_damaged_line_is_named(tmp_path):
 @pytest.mark.parametrize(
     "text", ["", "a,b\n1,2\n", '{"log": "mine"}\n', "[]\n", '{"log": "ltm_sklearn", "format": 2}\n']
 )
-def test_no_other_file_is_read_or_replaced(text, tmp_path):
+def test_other_files_are_neither_read_nor_replaced(text, tmp_path):
     path = tmp_path / "data.csv"
     path.write_text(text)
     with pytest.raises(ValueError, match=r"data\.csv (is no log|has format 2)"):
@@ -175,7 +174,7 @@ def test_no_other_file_is_read_or_replaced(text, tmp_path):
         assert path.read_text() == text
 
 
-def test_a_place_that_cannot_be_written_is_an_error_before_anything_is_learned(tmp_path):
+def test_path_that_cannot_be_written_is_an_error_at_once(tmp_path):
     for path, words in (
         (tmp_path / "nowhere" / "run.jsonl", "there is no folder .*nowhere"),
         (tmp_path, "is no file"),
@@ -192,18 +191,18 @@ def test_a_place_that_cannot_be_written_is_an_error_before_anything_is_learned(t
 
 
 @pytest.mark.parametrize("record", ["", b"run.jsonl", 0, -1, 1.5, True, ["run.jsonl"]])
-def test_what_is_neither_a_number_nor_a_path_is_an_error(record):
+def test_record_must_be_a_number_or_a_path(record):
     for model in (regressor(record), ExpertMixture(record=record)):
         with pytest.raises(ValueError, match="record="):
             model.fit(*rows())
 
 
-def test_a_file_is_for_one_series(tmp_path):
+def test_log_file_is_for_one_series(tmp_path):
     with pytest.raises(ValueError, match="a file is for one series"):
         ExpertMixture(record=tmp_path / "run.jsonl", series="shop").fit(*rows())
 
 
-def test_a_fresh_fit_replaces_an_earlier_log_and_a_failed_one_does_not(tmp_path):
+def test_fit_replaces_a_log_unless_it_fails(tmp_path):
     path = tmp_path / "run.jsonl"
     regressor(path).fit(*rows(1000))
     first = path.read_text()
@@ -215,7 +214,7 @@ def test_a_fresh_fit_replaces_an_earlier_log_and_a_failed_one_does_not(tmp_path)
     assert read_log(path).now.row == 300
 
 
-def test_a_run_goes_on_in_another_process_with_the_same_file(tmp_path):
+def test_run_continues_in_another_process_with_the_same_file(tmp_path):
     path, saved = tmp_path / "run.jsonl", tmp_path / "model.pickle"
     model = flushed(learned(regressor(path)))
     saved.write_bytes(pickle.dumps(model))
@@ -232,7 +231,7 @@ def test_a_run_goes_on_in_another_process_with_the_same_file(tmp_path):
     assert log.header["started"] == model._engine.callback.log.about["started"]
 
 
-def test_the_last_one_to_start_owns_the_file_and_the_other_stops_with_a_warning(tmp_path, caplog):
+def test_last_run_to_start_owns_the_file(tmp_path, caplog):
     path = tmp_path / "run.jsonl"
     first, second = flushed(learned(regressor(path))), flushed(learned(regressor(path)))
     with pytest.warns(RuntimeWarning, match="another estimator, or a copy, records to .*run.jsonl now"):
@@ -244,7 +243,7 @@ def test_the_last_one_to_start_owns_the_file_and_the_other_stops_with_a_warning(
     assert len(first.history_) == 10
 
 
-def test_a_copy_that_learns_takes_the_file_over_and_one_that_does_not_leaves_it(tmp_path):
+def test_copy_that_learns_takes_the_file_over(tmp_path):
     path = tmp_path / "run.jsonl"
     model = flushed(learned(regressor(path)))
     idle = pickle.loads(pickle.dumps(copy.deepcopy(model)))
@@ -258,7 +257,7 @@ def test_a_copy_that_learns_takes_the_file_over_and_one_that_does_not_leaves_it(
         flushed(learned(model, 1))
 
 
-def test_a_search_leaves_the_log_of_the_refitted_model(tmp_path):
+def test_search_leaves_the_log_of_the_refitted_model(tmp_path):
     path = tmp_path / "run.jsonl"
     search = GridSearchCV(regressor(path, memory=None), {"combine": ["average", "leader"]}, cv=2).fit(*rows(400))
     assert same(read_log(path).run_record(), search.best_estimator_.run_record())
@@ -266,7 +265,7 @@ def test_a_search_leaves_the_log_of_the_refitted_model(tmp_path):
 
 
 @pytest.mark.exhaustive
-def test_writers_side_by_side_never_make_a_log_that_cannot_be_read(tmp_path):
+def test_log_is_readable_while_two_processes_write(tmp_path):
     path = tmp_path / "run.jsonl"
     script = (
         "import sys, warnings, numpy as np\n"
@@ -293,7 +292,7 @@ def test_writers_side_by_side_never_make_a_log_that_cannot_be_read(tmp_path):
     assert os.listdir(tmp_path) == ["run.jsonl"]
 
 
-def test_a_full_disk_costs_one_warning_and_no_learning(tmp_path, monkeypatch, caplog):
+def test_full_disk_causes_one_warning(tmp_path, monkeypatch, caplog):
     path = tmp_path / "run.jsonl"
     model, twin = flushed(learned(regressor(path))), learned(regressor(100))
     write, full = os.write, True
@@ -323,7 +322,7 @@ def test_a_full_disk_costs_one_warning_and_no_learning(tmp_path, monkeypatch, ca
 @pytest.mark.parametrize(
     "harm", [os.remove, lambda path: open(path, "w").close(), lambda path: os.truncate(path, 2000)]
 )
-def test_a_file_that_was_removed_or_cut_is_written_anew(harm, tmp_path):
+def test_removed_or_truncated_file_is_rewritten(harm, tmp_path):
     path = tmp_path / "run.jsonl"
     model = flushed(learned(regressor(path)))
     harm(path)
@@ -331,7 +330,7 @@ def test_a_file_that_was_removed_or_cut_is_written_anew(harm, tmp_path):
     assert same(read_log(path).run_record(), model.run_record())
 
 
-def test_a_foreign_file_that_appears_in_mid_run_is_left_alone(tmp_path):
+def test_foreign_file_that_appears_is_not_replaced(tmp_path):
     path = tmp_path / "run.jsonl"
     model = flushed(learned(regressor(path)))
     path.write_text("mine\n")
@@ -340,7 +339,7 @@ def test_a_foreign_file_that_appears_in_mid_run_is_left_alone(tmp_path):
     assert path.read_text() == "mine\n"
 
 
-def test_the_rest_is_written_when_the_estimator_goes(tmp_path, monkeypatch):
+def test_last_records_are_written_when_the_estimator_is_deleted(tmp_path, monkeypatch):
     monkeypatch.setattr(_log_file, "SHARE", 1e-9)  # after the first writing, there is none for a long time
     path = tmp_path / "run.jsonl"
     model = learned(regressor(path, memory=None))
@@ -349,7 +348,7 @@ def test_the_rest_is_written_when_the_estimator_goes(tmp_path, monkeypatch):
     assert read_log(path).now.row == 50
 
 
-def test_a_link_stays_a_link(tmp_path):
+def test_symbolic_link_is_kept(tmp_path):
     (tmp_path / "logs").mkdir()
     link = tmp_path / "run.jsonl"
     link.symlink_to(tmp_path / "logs" / "real.jsonl")
@@ -358,7 +357,7 @@ def test_a_link_stays_a_link(tmp_path):
     assert read_log(tmp_path / "logs" / "real.jsonl").now.row == 300
 
 
-def test_the_log_is_plain_json_without_nan(tmp_path):
+def test_log_is_json_without_nan(tmp_path):
     path = tmp_path / "run.jsonl"
     model = regressor(path, feedback="bandit", memory=None)
     model.fit(*rows(500))
@@ -372,7 +371,7 @@ def test_the_log_is_plain_json_without_nan(tmp_path):
     assert np.isnan(read_log(path).now.uniform)
 
 
-def test_records_that_are_wanted_in_mid_run_begin_with_the_next_fit():
+def test_record_set_during_a_run_applies_at_the_next_fit():
     frames = pytest.importorskip("pandas")
 
     def of_shop(shop):

@@ -1,4 +1,4 @@
-"""Threads that use one estimator see whole rounds; an estimator that is sent to a process goes on as it would here."""
+"""Threads see the state before or after a round; estimators continue in other processes."""
 
 import copy
 import gc
@@ -13,7 +13,7 @@ from concurrent.futures import ProcessPoolExecutor
 import joblib
 import numpy as np
 import pytest
-from thread_subjects import (
+from support.thread_subjects import (
     CASES,
     N_ROUNDS,
     ROWS,
@@ -36,7 +36,7 @@ from ltm_sklearn.experts import LongTermMemory
 
 @pytest.fixture(autouse=True)
 def many_switches():
-    """Threads give way as often as they can."""
+    """Switch threads as often as possible."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     yield
@@ -44,7 +44,7 @@ def many_switches():
 
 
 def run_threads(*functions):
-    """Side by side; the first error that one raises is raised."""
+    """Run functions in threads; raise the first error."""
     errors = []
 
     def guarded(function):
@@ -64,8 +64,9 @@ def run_threads(*functions):
 
 
 @pytest.mark.filterwarnings("ignore:The loss")
+@pytest.mark.fast_cases(6)
 @pytest.mark.parametrize("case", CASES)
-def test_what_other_threads_see_is_of_one_round(case):
+def test_other_threads_see_the_state_of_one_round(case):
     make, learn, looks = CASES[case]
     looks = {name: look for name, look in looks.items() if not (case == "mixture, recorded" and name == "pickle")}
     model, reference = make(), make()
@@ -99,7 +100,7 @@ def test_what_other_threads_see_is_of_one_round(case):
     assert state_of(model) == state_of(reference) if case != "mixture, recorded" else True
 
 
-def test_frames_have_the_columns_of_one_round():
+def test_transform_has_the_columns_of_one_round():
     model = of_sklearn(LongTermMemoryRegressor, CountsNumber).set_output(transform="pandas")
     learn_batch(model, 0)
     done = threading.Event()
@@ -118,7 +119,7 @@ def test_frames_have_the_columns_of_one_round():
     assert model.n_rounds_ == 80
 
 
-def test_several_threads_that_learn_lose_no_round():
+def test_threads_that_learn_lose_no_round():
     models = [CASES[case][0]() for case in ("regressor", "River's classifier", "mixture")]
     for model, learn in zip(models, (learn_batch, learn_row, learn_table), strict=True):
         run_threads(*(lambda model=model, learn=learn: [learn(model, at) for at in range(20)] for _ in range(3)))
@@ -133,7 +134,7 @@ class Fails(CountsNumber):
 
 
 @pytest.mark.parametrize("action", ["error", "ignore"])
-def test_errors_and_warnings_let_others_go_on(action):
+def test_errors_and_warnings_release_the_lock(action):
     model = LongTermMemoryRegressor([("fails", Fails()), ("fine", CountsNumber())], memory=None)
     learn_batch(model, 0)
     with warnings.catch_warnings():
@@ -149,7 +150,7 @@ def test_errors_and_warnings_let_others_go_on(action):
     assert model.n_rounds_ == 2
 
 
-def test_the_lock_is_no_part_of_what_is_kept():
+def test_locks_are_neither_copied_nor_leaked():
     n_locks = len(_locks._locks)
     for case in ("regressor", "River's regressor", "mixture"):
         make, learn, _ = CASES[case]
@@ -165,7 +166,7 @@ def test_the_lock_is_no_part_of_what_is_kept():
 
 
 @pytest.mark.parametrize("case", ["regressor", "River's regressor", "mixture"])
-def test_state_handed_to_another_thread_is_not_changed_by_the_next_round(case):
+def test_state_read_by_another_thread_is_not_changed_later(case):
     make, learn, _ = CASES[case]
     model, reference = make(), make()
     for each in (model, reference):
@@ -180,7 +181,7 @@ def test_state_handed_to_another_thread_is_not_changed_by_the_next_round(case):
     assert state_of(model) == state_of(reference)
 
 
-def test_models_are_not_copied_when_the_thread_that_learns_has_pickled_them():
+def test_own_pickling_causes_no_copy_on_write():
     model = CASES["regressor"][0]()
     learn_batch(model, 0)
     engine = model._engine
@@ -192,7 +193,7 @@ def test_models_are_not_copied_when_the_thread_that_learns_has_pickled_them():
     assert model._engine is not engine
 
 
-def test_experts_side_by_side_in_threads_and_nested_ensembles_do_not_wait_for_one_another():
+def test_nested_ensembles_in_threads_do_not_deadlock():
     def inner():
         return LongTermMemoryRegressor([("one", CountsNumber()), ("two", CountsNumber(1.0))], memory=None)
 
@@ -210,7 +211,7 @@ def test_experts_side_by_side_in_threads_and_nested_ensembles_do_not_wait_for_on
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
 @pytest.mark.parametrize("method", ["fork", "spawn"])
-def test_what_goes_to_another_process_goes_on_there_as_here(method):
+def test_models_continue_in_other_processes_with_the_same_numbers(method):
     subjects = [
         (CASES[case][0](), CASES[case][1]) for case in ("regressor", "classifier", "River's classifier", "mixture")
     ]

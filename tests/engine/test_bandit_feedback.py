@@ -1,4 +1,4 @@
-"""The estimators when only some experts can be asked: feedback="bandit"."""
+"""Rounds in which only selected experts are queried: feedback="bandit"."""
 
 import itertools
 import pickle
@@ -6,12 +6,16 @@ import pickle
 import joblib
 import numpy as np
 import pytest
-from bandit_experts import (
+from sklearn.dummy import DummyClassifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import SGDClassifier
+from sklearn.naive_bayes import GaussianNB
+from support.bandit_experts import (
     CALLS,
     CLASSES,
     ROWS,
     Keen,
-    RoundObservation,
+    RecordingBandit,
     SpyChance,
     SpyNumber,
     asked,
@@ -20,12 +24,8 @@ from bandit_experts import (
     frozen_spies,
     random_rows,
     regressor,
-    told_by,
+    updates_of,
 )
-from sklearn.dummy import DummyClassifier
-from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import SGDClassifier
-from sklearn.naive_bayes import GaussianNB
 from support.stream_experts import (
     RAISES_IN_LEARN,
     RAISES_IN_PREDICT,
@@ -41,13 +41,13 @@ from ltm_sklearn.bandits import Exp3, Exp3S
 from ltm_sklearn.ensemble import ExpertWarning
 from ltm_sklearn.experts import FixedShare
 
-# Who is asked -------------------------------------------------------------------------------------------------------
+# Queries -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("n_queries", [1, 2, 4])
 @pytest.mark.parametrize("combine", ["average", "leader", "sample"])
-def test_so_many_experts_are_asked_and_learning_asks_the_same_ones(n_queries, combine):
-    model = classifier(algorithm=RoundObservation([1, 2, 3, 4]), n_queries=n_queries, combine=combine)
+def test_learning_queries_the_experts_that_predicted(n_queries, combine):
+    model = classifier(algorithm=RecordingBandit([1, 2, 3, 4]), n_queries=n_queries, combine=combine)
     for seed in range(12):
         X, y = random_rows(5, seed=seed)
         if seed:
@@ -59,18 +59,18 @@ def test_so_many_experts_are_asked_and_learning_asks_the_same_ones(n_queries, co
         assert sorted(in_learn.values()) == [1] * n_queries
         if seed:
             assert in_learn == in_predict
-        assert {*told_by(model)[-1][0]} == {*in_learn}
-    assert len({arms for arms, _, _ in told_by(model)}) > 1 or n_queries == 4
+        assert {*updates_of(model)[-1][0]} == {*in_learn}
+    assert len({arms for arms, _, _ in updates_of(model)}) > 1 or n_queries == 4
 
 
-def test_fit_asks_one_expert_a_batch():
+def test_fit_queries_one_expert_per_batch():
     X, y = random_rows(95)
     model, calls = asked(classifier(batch_size=10).fit, X, y)
     assert sum(calls.values()) == 10
     assert model.n_rounds_ == 10
 
 
-def test_targets_that_come_later_cost_one_question_a_row():
+def test_delayed_labels_cost_one_query_per_row():
     model = classifier().partial_fit(*random_rows(1), CLASSES)
     before = sum(CALLS.values())
     for at in range(60):
@@ -81,9 +81,9 @@ def test_targets_that_come_later_cost_one_question_a_row():
     assert sum(CALLS.values()) - before == 60
 
 
-def test_rows_that_are_rounds_have_draws_of_their_own_and_each_expert_is_asked_once():
+def test_rounds_of_one_row_have_their_own_draws_in_one_call():
     X, y = random_rows(200)
-    model = classifier(algorithm=RoundObservation([1, 2, 3, 4]), rounds="row").partial_fit(X, y, CLASSES)
+    model = classifier(algorithm=RecordingBandit([1, 2, 3, 4]), rounds="row").partial_fit(X, y, CLASSES)
     rows_before = dict(ROWS)
     said, calls = asked(model.transform, X)
     assert calls == dict.fromkeys(range(4), 1)
@@ -93,14 +93,14 @@ def test_rows_that_are_rounds_have_draws_of_their_own_and_each_expert_is_asked_o
     np.testing.assert_array_equal(said.reshape(200, 4, 2)[:, :, 1][heard], X[heard])
     np.testing.assert_allclose(heard.mean(axis=0), [0.1, 0.2, 0.3, 0.4], atol=0.1)
     model.partial_fit(X, y)
-    told = told_by(model)[-200:]
+    told = updates_of(model)[-200:]
     assert [arms for arms, _, _ in told] == [(int(at),) for at in heard.argmax(axis=1)]
     wrong = (X[heard] > 0.5) != y
     assert [losses for _, losses, _ in told] == [(float(each),) for each in wrong]
     assert model.n_rounds_ == 400
 
 
-def test_rows_that_are_rounds_with_several_questions_each():
+def test_rounds_of_one_row_with_several_queries():
     X, _ = random_rows(50)
     model = regressor(rounds="row", n_queries=3, combine="sample").partial_fit(X, X[:, 0])
     heard = ~np.isnan(model.transform(X))
@@ -109,7 +109,7 @@ def test_rows_that_are_rounds_with_several_questions_each():
 
 
 @pytest.mark.parametrize("rounds", ["batch", "row"])
-def test_frames_and_parallel_experts_are_the_same(rounds):
+def test_frames_and_n_jobs_give_the_same_results(rounds):
     pandas = pytest.importorskip("pandas")
     X, y = random_rows(30)
     plain = classifier(n_queries=2, rounds=rounds).partial_fit(X, y, CLASSES)
@@ -122,9 +122,9 @@ def test_frames_and_parallel_experts_are_the_same(rounds):
     )
 
 
-def test_only_trained_experts_are_drawn_and_all_learners_learn():
+def test_only_trained_experts_are_queried_and_all_learn():
     learners = [("bayes", GaussianNB()), ("sgd", SGDClassifier(random_state=0)), ("never", Never())]
-    model = classifier(experts=learners, algorithm=RoundObservation([1, 1, 100]), n_queries=3)
+    model = classifier(experts=learners, algorithm=RecordingBandit([1, 1, 100]), n_queries=3)
     for seed in range(5):
         X, y = random_rows(20, seed=seed)
         with pytest.warns(ExpertWarning, match="'never'") if seed == 0 else no_warning():
@@ -132,7 +132,7 @@ def test_only_trained_experts_are_drawn_and_all_learners_learn():
         assert not np.isnan(model.transform(X)[:, :4]).any()
         assert np.isnan(model.transform(X)[:, 4:]).all()
     assert model.named_estimators_["bayes"].class_count_.sum() == 100
-    assert [{*arms} for arms, _, _ in told_by(model)] == 4 * [{0, 1}]  # in the first round nobody was trained
+    assert [{*arms} for arms, _, _ in updates_of(model)] == 4 * [{0, 1}]  # in the first round nobody was trained
 
 
 class Never(DummyClassifier):
@@ -148,11 +148,11 @@ class no_warning:
         return False
 
 
-# What is issued -----------------------------------------------------------------------------------------------------
+# Predictions --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("combine", ["average", "leader", "sample"])
-def test_with_one_question_what_is_issued_is_what_the_drawn_expert_said(combine):
+def test_one_query_returns_the_prediction_of_the_selected_expert(combine):
     model = classifier(combine=combine)
     for seed in range(6):
         X, y = random_rows(3, seed=seed)
@@ -161,10 +161,10 @@ def test_with_one_question_what_is_issued_is_what_the_drawn_expert_said(combine)
         np.testing.assert_allclose(chances, X[:, first_of(model)])
 
 
-def test_with_several_questions_they_are_combined_as_ever_of_those_that_were_asked():
+def test_several_queries_are_combined_over_the_selected_experts():
     shares = np.array([0.4, 0.3, 0.2, 0.1])
     models = {
-        combine: regressor(algorithm=RoundObservation(shares), n_queries=2, combine=combine)
+        combine: regressor(algorithm=RecordingBandit(shares), n_queries=2, combine=combine)
         for combine in ("average", "leader", "sample")
     }
     firsts = []
@@ -182,17 +182,17 @@ def test_with_several_questions_they_are_combined_as_ever_of_those_that_were_ask
     assert 0.4 < np.mean(firsts) < 0.95  # by its share, while the leader always is the heaviest
 
 
-def test_plain_losses_are_charged_and_there_is_no_stack():
+def test_losses_are_not_linearised_and_there_is_no_stack():
     X, y = random_rows(50)
-    model = classifier(algorithm=RoundObservation()).partial_fit(X, y, CLASSES)
+    model = classifier(algorithm=RecordingBandit()).partial_fit(X, y, CLASSES)
     assert [expert.kind for expert in model.experts_] == ["frozen"] * 4
-    ((arms, losses, _),) = told_by(model)
+    ((arms, losses, _),) = updates_of(model)
     assert losses == pytest.approx([np.mean((X[:, arms[0]] > 0.5) != y)])
-    numbers = regressor(algorithm=RoundObservation())
+    numbers = regressor(algorithm=RecordingBandit())
     for seed in range(3):
         X, _ = random_rows(5, seed=seed)
         numbers.partial_fit(X, X[:, 0])
-    assert numbers.loss_[told_by(numbers)[-1][0][0]] >= 0.0
+    assert numbers.loss_[updates_of(numbers)[-1][0][0]] >= 0.0
 
 
 # Importance weights -------------------------------------------------------------------------------------------------
@@ -200,7 +200,7 @@ def test_plain_losses_are_charged_and_there_is_no_stack():
 
 @pytest.mark.parametrize("n_queries", [1, 2, 3])
 @pytest.mark.parametrize("able", [(True, True, True, True), (True, False, True, True)])
-def test_chances_are_those_of_all_possible_draws(n_queries, able):
+def test_query_probabilities_are_sums_over_all_draws(n_queries, able):
     """The first by its share of those able, the others even: the sum over all such draws that have an expert."""
     shares = np.array([0.4, 0.3, 0.2, 0.1])
     candidates = np.flatnonzero(able)
@@ -209,7 +209,7 @@ def test_chances_are_those_of_all_possible_draws(n_queries, able):
         others = list(itertools.combinations(candidates[candidates != first], n_queries - 1))
         for rest in others:
             exact[[first, *rest]] += shares[first] / shares[candidates].sum() / len(others)
-    drawing = BanditWeighting(RoundObservation(shares), n_queries)
+    drawing = BanditWeighting(RecordingBandit(shares), n_queries)
     drawing.begin(4)
     estimates = np.zeros(4)
     n_draws = 1000
@@ -223,8 +223,8 @@ def test_chances_are_those_of_all_possible_draws(n_queries, able):
 
 
 @pytest.mark.parametrize("rounds", ["batch", "row"])
-def test_estimated_losses_are_right_in_the_mean(rounds):
-    model = classifier(algorithm=RoundObservation([4, 3, 2, 1]), n_queries=2, rounds=rounds)
+def test_importance_weighted_losses_are_unbiased(rounds):
+    model = classifier(algorithm=RecordingBandit([4, 3, 2, 1]), n_queries=2, rounds=rounds)
     rng = np.random.default_rng(0)
     wrong = np.array([0.1, 0.8, 0.4, 0.6])
     estimates, losses = np.zeros(4), np.zeros(4)
@@ -235,20 +235,20 @@ def test_estimated_losses_are_right_in_the_mean(rounds):
         model.partial_fit(X, y, CLASSES)
         losses += (y[:, np.newaxis] != X).sum(axis=0)
         n_rounds = model.n_rounds_
-    for arms, seen, chances in told_by(model):
+    for arms, seen, chances in updates_of(model):
         estimates[list(arms)] += np.array(seen) / np.array(chances)
     rows = 20 if rounds == "batch" else 1
     np.testing.assert_allclose(estimates / n_rounds, losses / n_rounds / rows, atol=0.15)
 
 
-# FailureLog -----------------------------------------------------------------------------------------------------------
+# Failures -------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("mood", [RAISES_IN_PREDICT, SAYS_NAN])
 @pytest.mark.filterwarnings("ignore::ltm_sklearn.ensemble.ExpertWarning")
-def test_a_drawn_expert_that_fails_is_charged_the_worst_loss_whatever_the_guess_lost(mood):
+def test_failed_query_costs_the_worst_loss(mood):
     moody = [("moody", FrozenEstimator(MoodyChance(1))), ("other", FrozenEstimator(SpyChance(2)))]
-    model = classifier(experts=moody, algorithm=RoundObservation([1e6, 1]))
+    model = classifier(experts=moody, algorithm=RecordingBandit([1e6, 1]))
     X, y = np.array([[0.0, 0.9, 0.5]] * 4), np.array([1, 1, 1, 0])
     model.partial_fit(X, y, CLASSES)
     X[:, 0] = mood
@@ -256,23 +256,23 @@ def test_a_drawn_expert_that_fails_is_charged_the_worst_loss_whatever_the_guess_
         said = model.predict(X)
     assert said.tolist() == [1] * 4  # the class that came most
     model.partial_fit(X, np.array([0, 0, 0, 1]))
-    assert told_by(model)[-1][:2] == ((0,), (1.0,))
+    assert updates_of(model)[-1][:2] == ((0,), (1.0,))
     assert model.loss_[0] == 0.25  # of the round in which it answered
     assert model.n_rounds_ == 2
 
 
 @pytest.mark.filterwarnings("ignore::ltm_sklearn.ensemble.ExpertWarning")
 @pytest.mark.parametrize("combine", ["average", "sample"])
-def test_one_that_fails_in_some_rows_is_charged_the_worst_loss_in_these(combine):
+def test_failure_in_some_rows_costs_the_worst_loss_in_these_rows(combine):
     moody = [("moody", FrozenEstimator(MoodyNumber(1))), ("other", FrozenEstimator(SpyNumber(2)))]
     model = regressor(
-        experts=moody, algorithm=RoundObservation([1e6, 1]), n_queries=2, combine=combine, loss="absolute_error"
+        experts=moody, algorithm=RecordingBandit([1e6, 1]), n_queries=2, combine=combine, loss="absolute_error"
     )
     model.partial_fit(np.array([[0.0, 0.0, 4.0], [0.0, 0.0, 4.0]]), np.array([0.0, 8.0]))
     X = np.array([[SAYS_NAN, 0.0, 3.0], [0.0, 1.0, 3.0]])
     assert model.predict(X)[0] == 3.0
     model.partial_fit(X, np.array([2.0, 2.0]))
-    _, (first, second), chances = told_by(model)[-1]
+    _, (first, second), chances = updates_of(model)[-1]
     assert chances == (1.0, 1.0)
     # the first lost 1 where it answered, which is half of the round, and so did the other one in all of it
     low, high, _ = model._engine.score.observed_range
@@ -294,7 +294,7 @@ class DeadNumber(SpyNumber):
 
 @pytest.mark.filterwarnings("ignore::ltm_sklearn.ensemble.ExpertWarning")
 @pytest.mark.parametrize("seed", [0, 3])
-def test_one_that_is_dead_is_not_the_favourite_where_guesses_are_better_than_the_experts(seed):
+def test_dead_classifier_is_avoided_though_the_fallback_is_better(seed):
     rng = np.random.default_rng(seed)
     experts = [("dead", FrozenEstimator(Dead(0))), *frozen_spies(4)[1:]]
     model = classifier(experts=experts, random_state=seed)
@@ -307,7 +307,7 @@ def test_one_that_is_dead_is_not_the_favourite_where_guesses_are_better_than_the
 
 
 @pytest.mark.filterwarnings("ignore::ltm_sklearn.ensemble.ExpertWarning")
-def test_one_that_is_dead_is_not_the_favourite_where_the_mean_is_better_than_the_experts():
+def test_dead_regressor_is_avoided_though_the_fallback_is_better():
     rng = np.random.default_rng(0)
     model = regressor(experts=[("dead", FrozenEstimator(DeadNumber(0))), *frozen_spies(4, SpyNumber)[1:]])
     CALLS.clear()
@@ -317,7 +317,7 @@ def test_one_that_is_dead_is_not_the_favourite_where_the_mean_is_better_than_the
     assert CALLS["dead"] < 50
 
 
-def test_errors_are_raised_if_so_wished_and_nothing_has_changed():
+def test_on_error_raise_changes_nothing():
     moody = [("moody", FrozenEstimator(MoodyChance(1))), ("other", FrozenEstimator(SpyChance(2)))]
     model = classifier(experts=moody, algorithm=Keen(), on_error="raise")
     model.partial_fit(*random_rows(4, 3), CLASSES)
@@ -341,7 +341,7 @@ def test_errors_are_raised_if_so_wished_and_nothing_has_changed():
 
 
 @pytest.mark.filterwarnings("ignore::ltm_sklearn.ensemble.ExpertWarning")
-def test_one_who_never_answers_is_given_up():
+def test_expert_without_predictions_loses_its_probability():
     moody = [("moody", FrozenEstimator(MoodyChance(1))), ("good", FrozenEstimator(SpyChance(2)))]
     model = classifier(experts=moody, algorithm=Keen())
     rng = np.random.default_rng(0)
@@ -357,7 +357,7 @@ def test_one_who_never_answers_is_given_up():
 # Memory -------------------------------------------------------------------------------------------------------------
 
 
-def test_memory_is_none_unless_asked_for():
+def test_memory_auto_is_none_with_bandit_feedback():
     model = classifier(experts=[("bayes", GaussianNB())])
     for seed in range(6):
         model.partial_fit(*random_rows(100, seed=seed), CLASSES)
@@ -365,7 +365,7 @@ def test_memory_is_none_unless_asked_for():
 
 
 @pytest.mark.parametrize("on_drift", [False, True])
-def test_snapshots_are_arms_too_and_nobody_is_asked_to_compare_them(on_drift):
+def test_snapshots_are_arms_and_comparing_them_costs_no_query(on_drift):
     memory = Snapshots(every=50, on_drift=on_drift, merge=None, max_size=3)
     model = classifier(experts=[("spy", SpyLearner())], memory=memory, algorithm=Keen())
     rng = np.random.default_rng(0)
@@ -414,20 +414,20 @@ def test_wrong_parameters_are_named(parameters, message):
         assert not hasattr(model, "n_features_in_")
 
 
-def test_dropped_experts_cannot_be_asked():
+def test_n_queries_counts_without_dropped_experts():
     model = classifier(3, n_queries=3).set_params(column1="drop")
     with pytest.raises(ValueError, match="n_queries=3 is more than the 2 experts"):
         model.fit(*random_rows(20))
 
 
-def test_a_round_that_raises_leaves_the_bandit_as_it_was():
-    model = classifier(experts=[("moody", MoodyChance(1)), ("too", MoodyChance(2))], algorithm=RoundObservation())
+def test_round_that_raises_does_not_change_the_bandit():
+    model = classifier(experts=[("moody", MoodyChance(1)), ("too", MoodyChance(2))], algorithm=RecordingBandit())
     model.partial_fit(*random_rows(3, 3), CLASSES)
     X, y = random_rows(3, 3, seed=1)
     model.partial_fit(X, y)
-    told = told_by(model)
+    told = updates_of(model)
     X[:2, 0] = RAISES_IN_PREDICT, RAISES_IN_LEARN
     with pytest.raises(RuntimeError, match="no mood to learn"):  # nobody answered, and nobody could learn
         model.partial_fit(X, y)
-    assert told_by(model) == told
+    assert updates_of(model) == told
     assert model.n_rounds_ == 2

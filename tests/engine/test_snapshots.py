@@ -11,17 +11,16 @@ from sklearn.tree import DecisionTreeClassifier
 
 from ltm_sklearn import LongTermMemoryClassifier, LongTermMemoryRegressor, Snapshots
 from ltm_sklearn.aggregation._round_weighting import SingleAlgorithm
-from ltm_sklearn.engine._engine import Engine
-from ltm_sklearn.engine._models import Expert
+from ltm_sklearn.engine import Engine, Expert
 from ltm_sklearn.engine._recent_rounds import RecentRounds
-from ltm_sklearn.engine._snapshots import RisingLoss, SnapshotMemory
+from ltm_sklearn.engine._snapshot_memory import RisingLoss, SnapshotMemory
 from ltm_sklearn.experts import LongTermMemory
 from ltm_sklearn.losses._regression import RegressionScore
 from ltm_sklearn.streams import stagger
 
 pytestmark = pytest.mark.fast_cases(3)
 
-# Models of which everything is known: they say the last target that they learned --------------------------------
+# Models that predict the last target that they learned ----------------------------------------------------------
 
 
 class LastTarget:
@@ -54,7 +53,7 @@ class LastTargets:
 
 
 class Threshold:
-    """A drift detector with River's interface, which hears everything."""
+    """Drift detector with River's interface that records the losses."""
 
     def __init__(self, threshold):
         self.threshold, self.heard, self.drift_detected = threshold, [], False
@@ -81,16 +80,16 @@ def learn(engine, level, n_rows=10):
 
 
 def of_kind(engine, kind):
-    return [expert for expert in engine.experts if expert.kind == kind]
+    return [expert for expert in engine.pool.experts if expert.kind == kind]
 
 
-# When copies are taken --------------------------------------------------------------------------------------------
+# When snapshots are taken -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("n_rows", "born"), [(1, [100, 200, 300]), (7, [105, 210, 315]), (50, [100, 200, 300]), (150, [150, 300, 450])]
 )
-def test_schedule_goes_by_rows_whatever_the_size_of_the_rounds(n_rows, born):
+def test_snapshots_are_taken_every_n_rows_for_any_batch_size(n_rows, born):
     engine = engine_with(every=100)
     while engine.n_rows < 320:
         learn(engine, engine.n_rows, n_rows)
@@ -99,7 +98,7 @@ def test_schedule_goes_by_rows_whatever_the_size_of_the_rounds(n_rows, born):
 
 
 class OneKnows(LastTargets):
-    """Of several learners only one is good; the others are off by one."""
+    """Models of which only one is good; the others are off by one."""
 
     def __init__(self, good):
         self.good = good
@@ -108,7 +107,7 @@ class OneKnows(LastTargets):
         return super().learn(source, model, X, y + (source != self.good), first)
 
 
-def test_learner_that_did_best_since_the_last_snapshot_is_copied():
+def test_learner_with_the_least_recent_loss_is_copied():
     engine = engine_with(n_learners=3, every=50)
     y = np.ones(10)
     for good in ("learner1", "learner2", "learner0"):
@@ -118,14 +117,14 @@ def test_learner_that_did_best_since_the_last_snapshot_is_copied():
     assert [expert.model.says for expert in of_kind(engine, "snapshot")] == [1.0, 1.0, 1.0]
 
 
-def test_without_a_schedule_copies_are_taken_at_alarms_only():
+def test_every_none_takes_snapshots_at_alarms_only():
     engine = engine_with(every=None, on_drift=Threshold(5.0))
     for level in [0.0] * 60 + [10.0] * 3 + [20.0] * 2:
         learn(engine, level)
     assert [expert.born for expert in of_kind(engine, "snapshot")] == [610, 640]
 
 
-def test_detector_hears_the_median_loss_of_the_live_learners_and_the_given_one_stays_as_it_is():
+def test_detector_gets_the_median_loss_and_is_a_copy():
     given = Threshold(50.0)
     engine = engine_with(n_learners=3, every=None, on_drift=given)
     for level in [0.0, 1.0, 1.0, 3.0]:
@@ -134,16 +133,16 @@ def test_detector_hears_the_median_loss_of_the_live_learners_and_the_given_one_s
     assert given.heard == []
 
 
-def test_one_odd_learner_of_three_raises_no_alarm():
+def test_one_outlier_among_three_learners_is_no_alarm():
     engine = engine_with(n_learners=3, every=None, on_drift=Threshold(5.0))
     y = np.ones(10)
     for at in range(10):
         engine.learn(np.zeros((10, 1)), y, y, None, LastTargets())
-        engine.experts[0].model.says = float(100 * at)
+        engine.pool.experts[0].model.says = float(100 * at)
     assert of_kind(engine, "snapshot") == []
 
 
-def test_copy_at_an_alarm_is_one_from_before_it():
+def test_snapshot_at_an_alarm_is_from_before_it():
     engine = engine_with(every=None, on_drift=Threshold(5.0))
     for level in [0.0] * 30 + [10.0]:
         learn(engine, level)
@@ -153,7 +152,7 @@ def test_copy_at_an_alarm_is_one_from_before_it():
     assert taken.model.rows_learned < 300
 
 
-def test_copy_at_an_alarm_is_older_than_the_rise_that_took_a_while_to_notice():
+def test_snapshot_at_an_alarm_is_from_before_a_slow_rise():
     engine = engine_with(every=200, on_drift=Threshold(5.0))
     for level in [0.0] * 15 + [1.0, 2.0, 3.0, 4.0, 10.0]:  # 40 rows of creeping before the alarm
         learn(engine, level)
@@ -161,14 +160,14 @@ def test_copy_at_an_alarm_is_older_than_the_rise_that_took_a_while_to_notice():
     assert taken.model.says == 0.0
 
 
-def test_alarm_puts_off_the_next_scheduled_copy():
+def test_alarm_postpones_the_next_scheduled_snapshot():
     engine = engine_with(every=100, on_drift=Threshold(5.0))
     for level in [0.0] * 5 + [10.0] * 20:
         learn(engine, level)
     assert [expert.born for expert in of_kind(engine, "snapshot")] == [60, 160]
 
 
-def test_detector_of_river_is_taken_as_it_is():
+def test_river_detector_can_be_used():
     drift = pytest.importorskip("river.drift")
     engine = engine_with(every=None, on_drift=drift.ADWIN(), restart=False)
     noise = np.random.default_rng(0).random(300) < 0.05  # rare mistakes, then one in each round
@@ -194,9 +193,10 @@ def alarms(losses):
     return at
 
 
+@pytest.mark.fast_cases(4)
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(("before", "after", "within"), [(0.1, 0.5, 60), (0.0, 0.5, 20), (0.3, 0.7, 60), (0.0, 1.0, 5)])
-def test_detector_notices_a_rise_soon(before, after, within, seed):
+def test_rising_loss_is_detected_soon(before, after, within, seed):
     rng = np.random.default_rng(seed)
     found = alarms([*(rng.random(500) < before), *(rng.random(100) < after)])
     assert any(500 <= at < 500 + within for at in found)
@@ -213,7 +213,7 @@ STATIONARY = {
 
 
 @pytest.mark.parametrize("noise", STATIONARY.values(), ids=STATIONARY.keys())
-def test_detector_is_rarely_alarmed_by_noise(noise):
+def test_false_alarms_are_rare(noise):
     per_stream = [len(alarms(noise(np.random.default_rng(seed)))) for seed in range(3)]
     assert np.mean(per_stream) <= 10  # one in a thousand, of a distribution as skewed as that of rare mistakes
 
@@ -221,11 +221,11 @@ def test_detector_is_rarely_alarmed_by_noise(noise):
 @pytest.mark.parametrize(
     "losses", [[0.0] * 500, [0.3] * 500, [1.0] * 100 + [0.0] * 100, [0.0] * 500 + [1.0] + [0.0] * 99]
 )
-def test_detector_is_not_alarmed_by_no_rise_by_a_fall_nor_by_one_mistake(losses):
+def test_constant_or_falling_loss_and_one_mistake_are_no_alarm(losses):
     assert alarms(losses) == []
 
 
-def test_detector_begins_anew_after_an_alarm():
+def test_detector_restarts_after_an_alarm():
     losses = [*[0.0] * 100, *[1.0] * 100, *[5.0] * 100]
     found = alarms(losses)
     assert len(found) == 2  # the second level is soon the usual one
@@ -233,19 +233,19 @@ def test_detector_begins_anew_after_an_alarm():
     assert 200 <= found[1] < 210
 
 
-# What is given up ---------------------------------------------------------------------------------------------------
+# Dropped snapshots --------------------------------------------------------------------------------------------------
 
 
-def test_there_are_never_more_than_max_size_and_the_least_weighty_of_the_grown_goes():
+def test_old_snapshot_with_the_least_weight_is_dropped():
     engine = engine_with(n_learners=2, every=30, max_size=4)
     rng = np.random.default_rng(0)
-    evictions, weights, remove_expert = 0, {}, engine.remove_expert
+    evictions, weights, remove_expert = 0, {}, engine.pool.remove_expert
 
     def noting_the_weights(expert):
-        weights.update(zip(engine.experts, engine.expert_stats.mean_weights(), strict=True))
+        weights.update(zip(engine.pool.experts, engine.pool.stats.mean_weights(), strict=True))
         remove_expert(expert)
 
-    engine.remove_expert = noting_the_weights
+    engine.pool.remove_expert = noting_the_weights
     for _ in range(150):
         before = of_kind(engine, "snapshot")
         learn(engine, rng.integers(5))
@@ -253,7 +253,7 @@ def test_there_are_never_more_than_max_size_and_the_least_weighty_of_the_grown_g
         assert len(after) <= 4
         assert len(of_kind(engine, "live")) == 2
         assert len(of_kind(engine, "restarted")) == 2
-        assert len(engine.experts) == len(engine.weights())
+        assert len(engine.pool.experts) == len(engine.pool.weights())
         gone, kept = [e for e in before if e not in after], [e for e in before if e in after]
         if len(gone) == 1:
             evictions += 1
@@ -264,7 +264,7 @@ def test_there_are_never_more_than_max_size_and_the_least_weighty_of_the_grown_g
     assert evictions > 5
 
 
-def test_evicted_snapshot_takes_its_own_weight_with_it_and_no_other():
+def test_dropping_a_snapshot_keeps_the_weights_of_others():
     # the one that is right keeps its weight while others come and go around it
     engine = engine_with(every=20, max_size=3, restart=False)
     for level in [0.0, 7.0, 7.0]:
@@ -272,12 +272,12 @@ def test_evicted_snapshot_takes_its_own_weight_with_it_and_no_other():
     for at in range(60):
         y, level = np.full(10, 7.0), float(at % 3)
         engine.learn(np.zeros((10, 1)), np.full(10, level), y, None, LastTargets())  # it learns what is not scored
-    right = next(expert for expert in engine.experts if expert.kind == "snapshot" and expert.model.says == 7.0)
-    assert engine.weights()[engine.experts.index(right)] > 0.9
+    right = next(expert for expert in engine.pool.experts if expert.kind == "snapshot" and expert.model.says == 7.0)
+    assert engine.pool.weights()[engine.pool.experts.index(right)] > 0.9
     assert len(of_kind(engine, "snapshot")) == 3
 
 
-def test_live_and_frozen_experts_are_never_given_up():
+def test_live_and_frozen_experts_are_never_dropped():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 2))
     y = (X[:, 0] > 0).astype(int)
@@ -294,7 +294,7 @@ def test_live_and_frozen_experts_are_never_given_up():
 # Restarts -----------------------------------------------------------------------------------------------------------
 
 
-def test_young_learner_begins_afresh_after_each_snapshot():
+def test_restarted_learner_starts_anew_after_each_snapshot():
     engine = engine_with(every=50)
     ages = []
     for _ in range(12):
@@ -304,9 +304,9 @@ def test_young_learner_begins_afresh_after_each_snapshot():
     assert of_kind(engine, "live")[0].model.rows_learned == 120
 
 
-def test_prior_is_over_the_given_experts_and_a_young_learner_shares_that_of_its_live_one():
+def test_restarted_learner_shares_the_prior_of_its_live_learner():
     engine = engine_with(n_learners=2)
-    np.testing.assert_allclose(engine.weights(), np.full(4, 0.25))
+    np.testing.assert_allclose(engine.pool.weights(), np.full(4, 0.25))
     memory = SnapshotMemory(Snapshots(on_drift=False))
     algorithm = LongTermMemory(prior=[0.9, 0.1])
     weighting = SingleAlgorithm(algorithm, linear=False)
@@ -314,29 +314,42 @@ def test_prior_is_over_the_given_experts_and_a_young_learner_shares_that_of_its_
         weighting, RegressionScore("absolute_error", average=False), "average", False, False, memory, None, 0
     )
     engine.begin([Expert(name, name, "live", LastTarget(), 0) for name in ("often", "seldom")], LastTargets())
-    assert [expert.name for expert in engine.experts] == ["often", "seldom", "often@restarted", "seldom@restarted"]
-    np.testing.assert_allclose(engine.weighting.algorithm.prior_, [0.45, 0.05, 0.45, 0.05])
-    np.testing.assert_allclose(engine.weights()[:2], engine.weights()[2:])
-    assert engine.weights()[0] > engine.weights()[1]
+    assert [expert.name for expert in engine.pool.experts] == ["often", "seldom", "often@restarted", "seldom@restarted"]
+    np.testing.assert_allclose(engine.pool.weighting.algorithm.prior_, [0.45, 0.05, 0.45, 0.05])
+    np.testing.assert_allclose(engine.pool.weights()[:2], engine.pool.weights()[2:])
+    assert engine.pool.weights()[0] > engine.pool.weights()[1]
 
 
-def test_young_learner_that_has_learned_nothing_sleeps():
+def test_untrained_restarted_learner_sleeps():
     engine = engine_with(every=10)
     for _ in range(3):
         learn(engine, 1.0)
-        assert not engine.issue(np.zeros((2, 1)), 2, LastTargets()).awake[1].any()
+        assert not engine.predict(np.zeros((2, 1)), 2, LastTargets()).awake[1].any()
 
 
-def test_without_restart_there_is_no_young_learner():
+def test_failures_of_a_learner_that_was_just_restarted_are_not_reported():
+    class NeedsRows(LastTargets):
+        def predict(self, model, X):
+            if model.rows_learned < 20:
+                raise ValueError("too few rows")
+            return super().predict(model, X)
+
+    engine, y, reports = engine_with(every=50), np.ones(10), []
+    for _ in range(12):
+        reports += engine.learn(np.zeros((10, 1)), y, y, None, NeedsRows())
+    assert [report.expert for report in reports] == ["'learner0'"]
+
+
+def test_restart_false_has_no_restarted_learner():
     engine = engine_with(every=50, restart=False)
     for _ in range(12):
         learn(engine, 1.0)
-    assert [expert.kind for expert in engine.experts] == ["live", "snapshot", "snapshot"]
+    assert [expert.kind for expert in engine.pool.experts] == ["live", "snapshot", "snapshot"]
 
 
-def test_snapshot_is_of_the_better_of_the_live_and_the_young_learner():
+def test_better_of_live_and_restarted_learner_is_copied():
     class OldFool(LastTargets):
-        """The live learner, which is never begun afresh, gets worse with age."""
+        """Live learners, which are never restarted, get worse with age."""
 
         def predict(self, model, X):
             return super().predict(model, X) + (model.rows_learned > 50)
@@ -351,27 +364,27 @@ def test_snapshot_is_of_the_better_of_the_live_and_the_young_learner():
 # Merging ------------------------------------------------------------------------------------------------------------
 
 
-def test_snapshot_that_agrees_with_an_old_one_takes_its_seat():
+def test_snapshot_replaces_an_old_one_that_it_agrees_with():
     engine = engine_with(every=50, merge=0.98)
     for level in [0.0] * 5 + [10.0] * 5:
         learn(engine, level)
     first, second = of_kind(engine, "snapshot")
-    seat = engine.experts.index(first)
-    joined, rounds = first.joined, engine.expert_stats.table[0, seat]
-    weights = engine.weights()
+    index = engine.pool.experts.index(first)
+    joined, rounds = first.joined, engine.pool.stats.rounds[index]
+    weights = engine.pool.weights()
     for _ in range(4):
         learn(engine, 0.0)
         assert len(of_kind(engine, "snapshot")) == 2
     learn(engine, 0.0)
     assert of_kind(engine, "snapshot") == [first, second]
     assert (first.name, first.born, first.joined) == ("learner0@150", 150, joined)
-    assert engine.expert_stats.table[0, seat] == rounds + 5  # its past goes on
+    assert engine.pool.stats.rounds[index] == rounds + 5  # its past goes on
     assert first.model.rows_learned in (50, 150)  # the new model
-    assert len(engine.weights()) == len(weights)
+    assert len(engine.pool.weights()) == len(weights)
 
 
 @pytest.mark.parametrize(("merge", "n_snapshots"), [(0.98, 2), (0.5, 1), (None, 6), (1.0, 6)])
-def test_merge_says_how_near_two_snapshots_must_be(merge, n_snapshots):
+def test_merge_is_the_agreement_beyond_which_snapshots_merge(merge, n_snapshots):
     # the targets' range is 10; snapshots say 0 and 4 in turn: they agree to 0.6
     engine = engine_with(every=20, merge=merge, restart=False)
     learn(engine, 10.0)
@@ -383,7 +396,7 @@ def test_merge_says_how_near_two_snapshots_must_be(merge, n_snapshots):
 
 
 @pytest.mark.parametrize(("says", "kept"), [(0.1, "learner0@50"), (0.0, "learner0@100")])
-def test_of_two_snapshots_that_agree_the_better_one_of_late_is_kept(says, kept):
+def test_better_one_of_two_similar_snapshots_is_kept(says, kept):
     # the targets' range is 10 and lately they are 0; the new snapshot has learned something else, or just the same
     engine = engine_with(every=50, merge=0.98, restart=False)
     for level in [10.0] + [0.0] * 8:
@@ -400,19 +413,19 @@ def test_snapshots_of_different_learners_are_not_merged():
     assert [expert.source for expert in of_kind(engine, "snapshot")] == ["learner0", "learner1"]
 
 
-def test_rows_for_comparing_are_bounded_and_are_copies():
+def test_recent_rows_are_bounded_copies():
     engine = engine_with(every=50, merge=0.9)
     buffer = np.zeros((30, 1))
     y = np.ones(30)
     for at in range(50):
         buffer[:] = at
         engine.learn(buffer, y, y, None, LastTargets())
-    assert 200 <= sum(len(part.X) for part in engine.memory.recent.parts) < 230
-    assert [int(part.X[0, 0]) for part in engine.memory.recent.parts] == list(range(43, 50))
+    assert 200 <= sum(len(each.X) for each in engine.memory.recent.rounds) < 230
+    assert [int(each.X[0, 0]) for each in engine.memory.recent.rounds] == list(range(43, 50))
 
 
 @pytest.mark.parametrize("batch_size", [7, 250])
-def test_snapshots_are_not_asked_again_about_rows_of_which_they_have_spoken(batch_size, monkeypatch):
+def test_comparing_snapshots_uses_their_stored_predictions(batch_size, monkeypatch):
     stream = stagger(order="random", length=150, n_segments=6, noise=0.05, seed=0)
     asked = Counter()
 
@@ -429,18 +442,18 @@ def test_snapshots_are_not_asked_again_about_rows_of_which_they_have_spoken(batc
         return [expert.name for expert in model.experts_], model.weights_.tolist(), asked.total()
 
     names, weights, n_asked = outcome()
-    monkeypatch.setattr(RecentRounds, "follow", lambda self, experts: self.__dict__.update(seats=[], experts=[]))
+    monkeypatch.setattr(RecentRounds, "follow", lambda self, experts: self.__dict__.update(indices=[], experts=[]))
     same_names, same_weights, n_asked_again = outcome()
     assert (names, weights) == (same_names, same_weights)
     assert len([name for name in names if "@" in name]) > 2
     assert n_asked < (0.7 if batch_size < 100 else 0.9) * n_asked_again
 
 
-# Snapshots stay what they are ---------------------------------------------------------------------------------------
+# Properties of snapshots ---------------------------------------------------------------------------------------------
 
 
 def switching(n_batches, seed=0):
-    """Batches whose labels are turned round every 30."""
+    """Yield batches whose labels are flipped every 30 batches."""
     rng = np.random.default_rng(seed)
     for at in range(n_batches):
         X = rng.normal(size=(10, 2))
@@ -462,7 +475,7 @@ def test_snapshots_are_never_trained(estimator):
     assert {e.name: pickle.dumps(e.model) for e in of_kind(model._engine, "snapshot")} == as_taken
 
 
-def test_two_ensembles_do_not_share_the_memory_that_was_given_to_both():
+def test_ensembles_do_not_share_the_snapshots_parameter():
     memory = Snapshots(every=20, on_drift=Threshold(0.5))
     one, other = (LongTermMemoryClassifier([("nb", GaussianNB())], memory=memory) for _ in range(2))
     for X, y in switching(10):
@@ -473,7 +486,7 @@ def test_two_ensembles_do_not_share_the_memory_that_was_given_to_both():
     assert len(other.experts_) == 2
 
 
-def test_memory_that_is_asked_to_remember_nothing_keeps_only_the_learners():
+def test_memory_none_keeps_only_the_learners():
     model = LongTermMemoryClassifier([("nb", GaussianNB())], memory=None)
     for X, y in switching(60):
         model.partial_fit(X, y, classes=[0, 1])
@@ -481,7 +494,7 @@ def test_memory_that_is_asked_to_remember_nothing_keeps_only_the_learners():
 
 
 @pytest.mark.parametrize("memory", ["auto", Snapshots(every=20, max_size=5, merge=None)])
-def test_long_stream_is_held_in_bounded_space(memory):
+def test_memory_is_bounded_on_a_long_stream(memory):
     model = LongTermMemoryRegressor([("sgd", SGDRegressor(random_state=0))], memory=memory, record=20)
     rng = np.random.default_rng(0)
     sizes = []
@@ -517,7 +530,7 @@ def test_long_stream_is_held_in_bounded_space(memory):
         ({"every": None, "on_drift": np.False_}, "would never take one: use memory=None"),
     ],
 )
-def test_parameters_outside_their_domain_are_named(parameters, message):
+def test_invalid_parameters_are_named(parameters, message):
     model = LongTermMemoryClassifier([("nb", GaussianNB())], memory=Snapshots(**parameters))
     with pytest.raises(ValueError, match=message):
         model.partial_fit(*next(switching(1)), classes=[0, 1])

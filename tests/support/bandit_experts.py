@@ -1,4 +1,4 @@
-"""Experts that count how often they are asked, and bandit algorithms of which everything is known."""
+"""Experts that count their queries, and bandit algorithms with known behaviour."""
 
 from collections import Counter
 
@@ -9,14 +9,14 @@ from support.stream_experts import ReadsChance, ReadsNumber
 from ltm_sklearn import LongTermMemoryClassifier, LongTermMemoryRegressor
 from ltm_sklearn.bandits import BanditAlgorithm
 
-#: How often each expert was asked, and about how many rows; all copies of an expert count together.
+#: Number of queries and of queried rows of each expert; copies of an expert count together.
 CALLS, ROWS = Counter(), Counter()
 
 CLASSES = [0, 1]
 
 
 def asked(function, *arguments):
-    """What a function returns, and how often each expert was asked meanwhile."""
+    """Return the result of a function and the number of queries of each expert during the call."""
     before = Counter(CALLS)
     result = function(*arguments)
     return result, CALLS - before
@@ -40,8 +40,8 @@ def frozen_spies(n_columns, spy=SpyChance):
     return [(f"column{at}", FrozenEstimator(spy(at))) for at in range(n_columns)]
 
 
-class RoundObservation(BanditAlgorithm):
-    """Draws with fixed probabilities, and keeps what it is told."""
+class RecordingBandit(BanditAlgorithm):
+    """Bandit with fixed probabilities that records its updates."""
 
     def __init__(self, shares=None, *, random_state=None):
         self.shares = shares
@@ -49,18 +49,18 @@ class RoundObservation(BanditAlgorithm):
 
     def _initial_state(self, n_arms):
         shares = np.ones(n_arms) if self.shares is None else np.array(self.shares, dtype=float)
-        return {"shares": np.append(shares, np.ones(max(n_arms - len(shares), 0)))[:n_arms], "told": ()}
+        return {"shares": np.append(shares, np.ones(max(n_arms - len(shares), 0)))[:n_arms], "updates": ()}
 
     def _distribution(self, state):
         return state["shares"] / state["shares"].sum()
 
     def _next_state(self, state, arms, losses, chances):
-        told = (tuple(arms.tolist()), tuple(losses.tolist()), tuple(chances.tolist()))
-        return {**state, "told": (*state["told"], told)}
+        update = (tuple(arms.tolist()), tuple(losses.tolist()), tuple(chances.tolist()))
+        return {**state, "updates": (*state["updates"], update)}
 
 
 class Keen(BanditAlgorithm):
-    """Exponential weights on estimated gains over the worst loss, quick to move and quick to turn."""
+    """Exponential weights on estimated gains over the worst loss, with fast learning and switching."""
 
     def __init__(self, rate=0.3, exploration=0.1, switching=0.01, worst=1.0, *, random_state=None):
         self.rate = rate
@@ -91,9 +91,9 @@ class Keen(BanditAlgorithm):
         return {**narrower, "weights": narrower["weights"] / narrower["weights"].sum()}
 
 
-def told_by(model):
-    """What the algorithm of an ensemble was told: (arms, losses, chances) for each round."""
-    return model._engine.weighting.algorithm.state_["told"]
+def updates_of(model):
+    """Return the updates of an ensemble's algorithm: (arms, losses, probabilities) for each round."""
+    return model._engine.pool.weighting.algorithm.state_["updates"]
 
 
 def classifier(n_experts=4, experts=None, algorithm=None, **parameters):
@@ -109,14 +109,14 @@ def regressor(n_experts=4, experts=None, algorithm=None, **parameters):
 
 
 def random_rows(n_rows, n_columns=4, seed=0):
-    """Chances of class 1 that are not tied, and classes."""
+    """Return probabilities of class 1 without ties, and classes."""
     rng = np.random.default_rng(seed)
     return rng.uniform(0.01, 0.99, (n_rows, n_columns)), rng.integers(0, 2, n_rows)
 
 
 def first_of(model):
-    """The expert that is asked in this round, of a model that asks one."""
+    """Return the expert that is queried in this round."""
     row = np.full((1, model.n_features_in_), 0.5)
-    said = model.transform(row)[0].reshape(len(model.experts_), -1)[:, 0]
-    (seat,) = np.flatnonzero(~np.isnan(said))
-    return int(seat)
+    outputs = model.transform(row)[0].reshape(len(model.experts_), -1)[:, 0]
+    (index,) = np.flatnonzero(~np.isnan(outputs))
+    return int(index)

@@ -1,4 +1,4 @@
-"""Ensembles whose rounds take their time, for tests of threads and processes, which import them anew."""
+"""Ensembles with slow rounds, for tests with threads and with processes, which import this module."""
 
 import copy
 import pickle
@@ -14,11 +14,11 @@ from ltm_sklearn import river as in_river
 from ltm_sklearn.experts import LongTermMemory
 
 N_ROUNDS = 40
-PAUSE = 1e-4  #: in the midst of a round, in which others get their chance
+PAUSE = 1e-4  #: seconds in the middle of a round in which other threads run
 ROWS = np.linspace(0.0, 1.0, 6).reshape(3, 2)
 
 
-# Experts whose answers tell how many rounds they have learned -----------------------------------------------------
+# Experts whose predictions are the number of learned rounds -- -----------------------------------------------------
 
 
 class _Counts(BaseEstimator):
@@ -70,11 +70,11 @@ class RiverChance(_RiverCounts, base.Classifier):
         return {False: chance, True: 1.0 - chance}
 
 
-# What a thread looks at -------------------------------------------------------------------------------------------
+# Attributes that a thread reads -----------------------------------------------------------------------------------
 
 
 def seen(value):
-    """In a form that can be found again among others: compiled rounds of one row differ from others by rounding."""
+    """Return a comparable text of a value, rounded as compiled rounds may differ in the last digits."""
     return repr(rounded(value.tolist() if isinstance(value, np.ndarray) else value))
 
 
@@ -87,7 +87,7 @@ def rounded(value):
 
 
 def state_of(model):
-    """Several attributes at once: of a copy, which nobody else changes."""
+    """Return several attributes of a copy, which no other thread changes."""
     said = model.predict_one({"a": 1.0}) if hasattr(model, "predict_one") else None
     return seen([model.n_rounds_, model.weights_.tolist(), model.loss_.tolist(), said])
 
@@ -212,7 +212,7 @@ CASES = {
 
 
 def go_on(model, learn, look, start, stop):
-    """In a process: look, learn, look."""
+    """Return the state before and after some rounds; runs in another process."""
     before = look(model)
     for at in range(start, stop):
         learn(model, at)

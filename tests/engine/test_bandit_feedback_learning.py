@@ -1,17 +1,17 @@
-"""What ensembles learn when only some experts can be asked."""
+"""Learning with bandit feedback."""
 
 import numpy as np
 import pytest
-from bandit_experts import (
+from support.bandit_experts import (
     CLASSES,
     Keen,
-    RoundObservation,
+    RecordingBandit,
     SpyChance,
     classifier,
     frozen_spies,
     random_rows,
     regressor,
-    told_by,
+    updates_of,
 )
 from support.stream_experts import (
     ReadsNumber,
@@ -44,7 +44,7 @@ def right_by_phase(model, n_phases=3, length=240, n_experts=5, good=(1, 3), seed
     return np.array(phases)
 
 
-def test_the_good_one_of_five_is_found_and_found_again_after_a_switch():
+def test_best_of_five_is_found_again_after_each_switch():
     experts = frozen_spies(5)
     algorithm = Keen(switching=0.03)
     runs = [right_by_phase(classifier(5, experts, algorithm, random_state=seed)) for seed in range(2)]
@@ -52,7 +52,7 @@ def test_the_good_one_of_five_is_found_and_found_again_after_a_switch():
 
 
 @pytest.mark.exhaustive
-def test_with_defaults_the_good_one_is_found_again_sooner_with_more_questions():
+def test_default_bandit_is_faster_with_more_queries():
     """Two of six take turns; none of the others is right more often than by chance."""
     right = [
         right_by_phase(classifier(6, n_queries=n_queries, combine="leader"), n_phases=4, length=150, n_experts=6)
@@ -64,7 +64,7 @@ def test_with_defaults_the_good_one_is_found_again_sooner_with_more_questions():
     assert right[0][2:].mean() > 0.75  # both have been seen before
 
 
-def test_the_good_regressor_is_found_whatever_the_scale():
+def test_best_regressor_is_found_on_any_scale():
     weights = []
     for scale, shift in ((1.0, 0.0), (1e5, -3e6), (1e-5, 0.0)):
         model = regressor(5, algorithm=Keen())
@@ -79,7 +79,7 @@ def test_the_good_regressor_is_found_whatever_the_scale():
     assert weights[0][2] > 0.7
 
 
-def test_asking_all_is_as_good_as_full_information():
+def test_querying_all_is_as_good_as_full_feedback():
     bandit = right_by_phase(classifier(5, frozen_readers_of_chances(5), Keen(rate=1.0), n_queries=5, combine="leader"))
     full = LongTermMemoryClassifier(frozen_readers_of_chances(5), memory=None, combine="leader", loss="zero_one")
     np.testing.assert_allclose(bandit.mean(axis=0), right_by_phase(full).mean(axis=0), atol=0.05)
@@ -90,7 +90,7 @@ def frozen_readers_of_chances(n_columns):
 
 
 @pytest.mark.parametrize(("noise", "heavy"), [(0.3, False), (0.1, True)])
-def test_with_defaults_a_regressor_finds_the_good_one_again_one_row_a_round(noise, heavy):
+def test_default_bandit_of_regressors_finds_the_best_one_again(noise, heavy):
     """Two of eight take turns; of the others some are much worse, or all have outliers."""
     rng, lost = np.random.default_rng(0), []
     model = regressor(8)
@@ -112,13 +112,13 @@ SPREADS = np.array([4.0, 3.0, 0.8, 2.5, 3.5, 1.2, 2.0, 5.0])
 
 
 @pytest.mark.parametrize("rounds", ["batch", "row"])
-def test_weights_of_rows_count(rounds):
+def test_sample_weights_are_parts_of_a_round(rounds):
     X, y = random_rows(6)
     weights = np.array([2.0, 0.0, 1.0, 2.0, 0.0, 0.0])
-    model = classifier(algorithm=RoundObservation(), rounds=rounds)
+    model = classifier(algorithm=RecordingBandit(), rounds=rounds)
     model.partial_fit(X, y, CLASSES, sample_weight=weights)
-    arms = [arm for (arm,), _, _ in told_by(model)]
-    losses = np.array([loss for _, (loss,), _ in told_by(model)])
+    arms = [arm for (arm,), _, _ in updates_of(model)]
+    losses = np.array([loss for _, (loss,), _ in updates_of(model)])
     wrong = ((X > 0.5) != y[:, np.newaxis]).astype(float)
     if rounds == "batch":
         assert losses == pytest.approx(weights @ wrong[:, arms] / 5.0)
@@ -127,16 +127,16 @@ def test_weights_of_rows_count(rounds):
         assert losses == pytest.approx([lost[0], (lost[0] + lost[1]) / 2.0, lost[2]])  # half of it is the usual loss
 
 
-def test_a_mistake_in_a_row_of_little_weight_is_no_praise():
-    model = classifier(1, algorithm=RoundObservation(), rounds="row")
+def test_mistake_in_a_row_of_small_weight_is_no_gain():
+    model = classifier(1, algorithm=RecordingBandit(), rounds="row")
     X, y = np.full((201, 1), 0.9), np.tile([0, 1], 101)[:201]  # wrong in every other row
     y[-1] = 0
     model.partial_fit(X, y, CLASSES, sample_weight=[1.0] * 200 + [0.01])
-    (_, (last,), _) = told_by(model)[-1]
+    (_, (last,), _) = updates_of(model)[-1]
     assert last == pytest.approx(0.505, abs=0.01)
 
 
-class Counting(RoundObservation):
+class Counting(RecordingBandit):
     n_worked_out = 0
 
     def _distribution(self, state):
@@ -145,7 +145,7 @@ class Counting(RoundObservation):
 
 
 @pytest.mark.parametrize("rounds", ["batch", "row"])
-def test_probabilities_are_worked_out_once_for_each_state(rounds):
+def test_probabilities_are_computed_once_per_state(rounds):
     model = classifier(algorithm=Counting(), rounds=rounds).partial_fit(*random_rows(1), CLASSES)
     Counting.n_worked_out = 0
     for seed in range(10):
@@ -157,7 +157,7 @@ def test_probabilities_are_worked_out_once_for_each_state(rounds):
 # The range of losses ------------------------------------------------------------------------------------------------
 
 
-def test_range_of_what_is_seen():
+def test_observed_range_rescales_losses():
     one = ObservedRange().widened(np.array([3.0]))
     assert one.rescaled(np.array([3.0])).tolist() == [0.0]
     two = one.widened(np.array([5.0]))
@@ -171,7 +171,7 @@ def test_range_of_what_is_seen():
 
 
 @pytest.mark.parametrize("n_seen", [1, 3])
-def test_range_of_what_is_seen_leaves_one_of_twenty_out_at_each_end(n_seen):
+def test_observed_range_leaves_out_five_percent_at_each_end(n_seen):
     rng, seen, ends = np.random.default_rng(0), ObservedRange(), []
     for _ in range(2000):
         seen = seen.widened(rng.random(n_seen) ** 2)
@@ -179,15 +179,15 @@ def test_range_of_what_is_seen_leaves_one_of_twenty_out_at_each_end(n_seen):
     np.testing.assert_allclose(np.mean(ends[500:], axis=0), [0.05**2, 0.95**2], atol=0.04)
 
 
-def test_of_squared_errors_the_root_is_measured():
+def test_squared_errors_are_rescaled_by_their_root():
     scores = [RegressionScore(loss, average=False) for loss in ("auto", "absolute_error")]
     for error in np.abs(np.random.default_rng(0).normal(size=(50, 2))):
         told = [score.rescale_queried(losses) for score, losses in zip(scores, (error**2, error), strict=True)]
         np.testing.assert_allclose(*told, atol=1e-12)
 
 
-def test_losses_before_anything_was_known_of_the_targets_do_not_spoil_the_range():
-    model = regressor(2, experts=frozen_readers(ReadsNumber, 2), algorithm=RoundObservation(), n_queries=2)
+def test_first_losses_do_not_spoil_the_range():
+    model = regressor(2, experts=frozen_readers(ReadsNumber, 2), algorithm=RecordingBandit(), n_queries=2)
     model.partial_fit([[1e12, 0.0]], [0.0])  # one target: no scale, and predictions of any size
     model.partial_fit([[0.0, 2.0]], [1.0])
     model.partial_fit([[0.0, 0.5]], [1.0])

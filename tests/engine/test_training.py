@@ -1,4 +1,4 @@
-"""Experts in trouble, and what becomes of the ensemble."""
+"""Training of experts: first rounds, windows, invalid rows, weights, and errors."""
 
 import pickle
 import warnings
@@ -22,14 +22,14 @@ from sklearn.preprocessing import StandardScaler
 from support.stream_experts import RAISES_IN_LEARN, RAISES_IN_PREDICT, SAYS_NAN, MoodyNumber
 
 from ltm_sklearn import LongTermMemoryClassifier, LongTermMemoryRegressor, Snapshots
-from ltm_sklearn.engine._model_calls import able_to_travel, attempt
+from ltm_sklearn.engine import able_to_travel, call_function
 from ltm_sklearn.ensemble import ExpertWarning, IncrementalPipeline
 
 pytestmark = pytest.mark.fast_cases(1)
 
 
 class Stubborn(Exception):
-    """Needs two arguments, and so does not unpickle."""
+    """Error that cannot be unpickled, as it needs two arguments."""
 
     def __init__(self, what, why):
         super().__init__(what)
@@ -40,7 +40,7 @@ def stubborn(n):
 
 
 class OddShape(ClassifierMixin, BaseEstimator):
-    """Probabilities of a shape, or a size, of its own."""
+    """Classifier with probabilities of a wrong shape or size."""
 
     def __init__(self, answer):
         self.answer = answer
@@ -74,7 +74,7 @@ def stream_of_blobs(n_batches, size=10, seed=0):
     [lambda n: np.ones((n, 5)), lambda n: np.ones(n), lambda n: np.ones((n, 2, 1)), lambda n: None, lambda n: 0.5],
     ids=["wide", "flat", "deep", "none", "scalar"],
 )
-def test_expert_whose_predictions_have_no_sensible_shape_sleeps(answer):
+def test_expert_with_predictions_of_a_wrong_shape_sleeps(answer):
     model = LongTermMemoryClassifier([("nb", GaussianNB()), ("odd", OddShape(answer))], memory=None)
     with pytest.warns(ExpertWarning, match="'odd' could not predict"):
         learn_all(model, stream_of_blobs(5))
@@ -83,7 +83,7 @@ def test_expert_whose_predictions_have_no_sensible_shape_sleeps(answer):
     assert (model.predict(X) == y).mean() >= 0.9
 
 
-def test_probabilities_beyond_one_count_no_more_than_others():
+def test_probabilities_beyond_one_are_scaled():
     big = OddShape(lambda n: np.tile([0.0, 1e6], (n, 1)))
     model = LongTermMemoryClassifier([("nb", GaussianNB()), ("big", big)], memory=None)
     learn_all(model, stream_of_blobs(40))
@@ -91,7 +91,7 @@ def test_probabilities_beyond_one_count_no_more_than_others():
     assert (model.predict(X) == y).mean() > 0.9
 
 
-def test_learner_whose_first_rows_were_bad_begins_afresh():
+def test_learner_that_failed_in_its_first_round_starts_anew():
     experts = [("nb", GaussianNB()), ("trees", HistGradientBoostingClassifier(max_iter=2))]
     model = LongTermMemoryClassifier(experts, memory=None)
     for at, (X, y) in enumerate(stream_of_blobs(12)):
@@ -128,7 +128,7 @@ def test_expert_that_needs_many_rows_gets_them(memory, backend):
     np.testing.assert_array_equal(model.weights_, alone.weights_)
 
 
-def test_one_bad_row_does_not_stop_an_expert_for_as_long_as_it_is_in_the_window():
+def test_invalid_row_leaves_the_sliding_window():
     model = LongTermMemoryRegressor([("poisson", PoissonRegressor()), ("sgd", SGDRegressor())], memory=None)
     rng = np.random.default_rng(0)
     batches = [(X, np.exp(X[:, 0])) for X in rng.normal(size=(30, 10, 2))]
@@ -158,7 +158,7 @@ class Counts(TransformerMixin, BaseEstimator):
         return X
 
 
-def test_rows_that_nobody_can_predict_nor_learn_change_nothing():
+def test_rows_that_all_experts_refuse_change_nothing():
     fails = IncrementalPipeline([("counts", Counts()), ("moody", MoodyNumber())])
     model = LongTermMemoryRegressor([("fails", fails)], memory=None)
     X, y = np.random.default_rng(0).normal(size=(20, 2)), np.arange(20.0)
@@ -173,7 +173,7 @@ def test_rows_that_nobody_can_predict_nor_learn_change_nothing():
 
 
 @pytest.mark.parametrize("n_rows", [10, 100])
-def test_rows_that_nobody_can_predict_are_an_error_also_while_there_are_infants(n_rows):
+def test_rows_that_no_expert_can_predict_raise_during_warm_up(n_rows):
     model = LongTermMemoryRegressor([("moody", MoodyNumber())])
     X, y = np.random.default_rng(0).normal(size=(n_rows, 2)), np.arange(float(n_rows))
     for rows in (slice(0, 5), slice(5, n_rows)):
@@ -184,7 +184,7 @@ def test_rows_that_nobody_can_predict_are_an_error_also_while_there_are_infants(
             model.predict([[RAISES_IN_PREDICT, 0.0]])
 
 
-def test_expert_and_its_snapshots_are_warned_of_each_by_itself():
+def test_expert_and_its_snapshots_have_separate_warnings():
     model = LongTermMemoryRegressor([("moody", MoodyNumber()), ("other", MoodyNumber(1))], memory=Snapshots(every=5))
     X, y = np.random.default_rng(0).normal(size=(10, 2)), np.arange(10.0)
     for rows in (slice(0, 5), slice(5, 10)):
@@ -214,7 +214,7 @@ def test_classes_of_an_expert_may_be_a_list():
 
 
 @pytest.mark.filterwarnings("ignore::ltm_sklearn.ensemble.ExpertWarning")  # with fewer rows than neighbours
-def test_neighbours_alone_learn_rows_one_by_one():
+def test_neighbours_learn_single_rows():
     model = LongTermMemoryClassifier([("knn", KNeighborsClassifier(9))])
     learn_all(model, stream_of_blobs(60, size=1))
     assert model.n_samples_seen_ == 60
@@ -222,7 +222,7 @@ def test_neighbours_alone_learn_rows_one_by_one():
     assert (model.predict(X) == y).mean() > 0.9
 
 
-def test_young_learner_of_few_rows_is_no_error_of_the_users():
+def test_restarted_learner_with_few_rows_raises_no_error():
     model = LongTermMemoryClassifier([("knn", KNeighborsClassifier()), ("nb", GaussianNB())], on_error="raise")
     model.partial_fit(*next(stream_of_blobs(1, size=50)), classes=[0, 1])
     for X, y in stream_of_blobs(100, size=3):
@@ -230,7 +230,7 @@ def test_young_learner_of_few_rows_is_no_error_of_the_users():
     assert model.n_samples_seen_ == 350
 
 
-def test_accounts_go_by_rounds_where_each_row_is_one():
+def test_statistics_count_rounds_of_one_row():
     right, wrong = (
         FrozenEstimator(DummyClassifier(strategy="constant", constant=c).fit([[0.0]] * 2, [0, 1])) for c in (0, 1)
     )
@@ -241,7 +241,7 @@ def test_accounts_go_by_rounds_where_each_row_is_one():
     assert model.experts_[0].long_term_weight > 0.9
 
 
-def test_model_that_cannot_be_copied_costs_its_snapshots_only():
+def test_model_that_cannot_be_copied_has_no_snapshots():
     class Uncopied(GaussianNB):
         def __deepcopy__(self, memo):
             if hasattr(self, "theta_"):
@@ -256,7 +256,7 @@ def test_model_that_cannot_be_copied_costs_its_snapshots_only():
 
 
 @pytest.mark.filterwarnings("error")
-def test_warning_made_an_error_comes_after_a_complete_round():
+def test_warnings_as_errors_come_after_a_complete_round():
     model = LongTermMemoryClassifier([("nb", GaussianNB()), ("odd", OddShape(lambda n: None))], memory=None)
     for at, (X, y) in enumerate(stream_of_blobs(4)):
         if at:
@@ -267,7 +267,7 @@ def test_warning_made_an_error_comes_after_a_complete_round():
         assert model.n_rounds_ == at + 1
 
 
-def test_a_record_tells_what_predict_would_have_said():
+def test_recorded_loss_is_that_of_predict():
     model = LongTermMemoryClassifier([("nb", GaussianNB())], record=100)
     wrong = []
     for at, (X, y) in enumerate(stream_of_blobs(60)):
@@ -285,7 +285,7 @@ def test_default_pool_takes_weights_with_metadata_routing(make):
     assert not np.isnan(model.loss_[:3]).any()
 
 
-def test_pipeline_whose_steps_say_nothing_of_weights_is_the_users_error():
+def test_pipeline_without_weight_requests_is_an_error():
     X, y = next(stream_of_blobs(1, size=100))
     with config_context(enable_metadata_routing=True):
         sgd = SGDClassifier(loss="log_loss").set_partial_fit_request(sample_weight=True)
@@ -295,7 +295,7 @@ def test_pipeline_whose_steps_say_nothing_of_weights_is_the_users_error():
             model.fit(X, y, sample_weight=np.ones(100))
 
 
-def test_plain_pipeline_takes_no_weights_and_is_named():
+def test_pipeline_that_takes_no_weights_is_named():
     X, y = next(stream_of_blobs(1, size=100))
     model = LongTermMemoryClassifier([("pipe", make_pipeline(StandardScaler(), LogisticRegression()))])
     with pytest.raises(ValueError, match=r"expert 'pipe' .* takes no sample_weight"):
@@ -312,7 +312,7 @@ def test_frozen_steps_of_a_pipeline_are_never_trained():
     np.testing.assert_array_equal(sgd.coef_, coef)
 
 
-def test_imputing_pipeline_may_be_given_nan():
+def test_pipeline_with_imputer_accepts_nan():
     model = LongTermMemoryClassifier([("pipe", make_pipeline(SimpleImputer(), LogisticRegression()))])
     for X, y in stream_of_blobs(10):
         X[0, 0] = np.nan
@@ -320,7 +320,7 @@ def test_imputing_pipeline_may_be_given_nan():
     assert (model.predict(X) == y).mean() >= 0.8
 
 
-def test_error_that_does_not_pickle_can_come_back_from_another_process():
-    came_back = pickle.loads(pickle.dumps(able_to_travel(attempt(stubborn, 1))))
+def test_error_that_cannot_be_unpickled_is_replaced():
+    came_back = pickle.loads(pickle.dumps(able_to_travel(call_function(1, stubborn))))
     assert isinstance(came_back.error, RuntimeError)
     assert str(came_back.error) == "Stubborn: no"

@@ -1,12 +1,22 @@
-"""Saving, copying and showing ensembles that ask only some experts."""
+"""Pickles, clones, records and displays of ensembles with bandit feedback."""
 
 import pickle
 
 import numpy as np
 import pytest
-from bandit_experts import CALLS, CLASSES, Keen, RoundObservation, asked, classifier, random_rows, regressor, told_by
 from sklearn.base import clone
 from sklearn.naive_bayes import GaussianNB
+from support.bandit_experts import (
+    CALLS,
+    CLASSES,
+    Keen,
+    RecordingBandit,
+    asked,
+    classifier,
+    random_rows,
+    regressor,
+    updates_of,
+)
 from support.stream_experts import (
     assert_same_outcome,
 )
@@ -16,7 +26,7 @@ from ltm_sklearn.evaluation._model_adapters import StreamRows, adapter_of
 
 
 @pytest.mark.parametrize("make", [classifier, regressor])
-def test_saved_in_mid_stream_it_goes_on_the_same(make):
+def test_pickled_ensemble_continues_with_the_same_numbers(make):
     model = make(n_queries=2, algorithm=Keen(), record=10)
     for seed in range(20):
         X, y = random_rows(3, seed=seed)
@@ -29,19 +39,19 @@ def test_saved_in_mid_stream_it_goes_on_the_same(make):
     assert_same_outcome(model.learn("cab", y), other.learn("cab", y), X)
 
 
-def test_draws_are_those_of_the_seed():
+def test_draws_depend_on_the_seed_only():
     def arms(seed):
-        model = classifier(algorithm=RoundObservation(), random_state=seed)
+        model = classifier(algorithm=RecordingBandit(), random_state=seed)
         for at in range(30):
             model.partial_fit(*random_rows(1, seed=at), CLASSES)
-        return [arms for arms, _, _ in told_by(model)]
+        return [arms for arms, _, _ in updates_of(model)]
 
     assert arms(1) == arms(1)
     assert arms(1) != arms(2)
     assert arms(None) != arms(None)
 
 
-def test_parameters_clones_and_pictures():
+def test_parameters_clone_and_html():
     model = classifier(experts=[("bayes", GaussianNB())], algorithm=Keen(), n_queries=1)
     params = model.get_params()
     assert (params["feedback"], params["n_queries"], params["algorithm__rate"]) == ("bandit", 1, 0.3)
@@ -53,14 +63,14 @@ def test_parameters_clones_and_pictures():
     assert "bayes" in model._repr_html_()
 
 
-def test_what_is_shown_speaks_of_the_rounds_in_which_each_was_asked():
-    model = classifier(algorithm=RoundObservation([1, 2, 3, 4]), record=100)
+def test_losses_are_means_over_the_rounds_with_a_query():
+    model = classifier(algorithm=RecordingBandit([1, 2, 3, 4]), record=100)
     asked_in = np.zeros(4)
     wrong = np.zeros(4)
     for seed in range(80):
         X, y = random_rows(2, seed=seed)
         model.partial_fit(X, y, CLASSES)
-        (arm,) = told_by(model)[-1][0]
+        (arm,) = updates_of(model)[-1][0]
         asked_in[arm] += 1
         wrong[arm] += np.mean((X[:, arm] > 0.5) != y)
         assert list(model.history_[-1].losses) == [f"column{arm}"]
@@ -72,7 +82,7 @@ def test_what_is_shown_speaks_of_the_rounds_in_which_each_was_asked():
     assert (np.isnan(run_record.losses).sum(axis=1) == 3).all()
 
 
-def test_weights_on_the_whole_are_those_of_all_rounds():
+def test_long_term_weights_are_means_over_all_rounds():
     model, weights = classifier(algorithm=Keen()), []
     for seed in range(40):
         model.partial_fit(*random_rows(3, seed=seed), CLASSES)
@@ -82,18 +92,18 @@ def test_weights_on_the_whole_are_those_of_all_rounds():
 
 
 @pytest.mark.parametrize("n_queries", [2, 4])
-def test_the_plain_mean_is_on_record_if_all_were_asked(n_queries):
+def test_plain_mean_is_recorded_if_all_experts_were_queried(n_queries):
     model = classifier(n_queries=n_queries, record=10)
     for seed in range(30):
         model.partial_fit(*random_rows(5, seed=seed), CLASSES)
     known = n_queries == 4
     assert [np.isfinite(record.uniform) for record in model.history_] == [known] * len(model.history_)
     run_record = model.run_record().thinned(2)
-    assert (run_record.uniform is not None) is run_record.all_were_asked is known
+    assert (run_record.uniform is not None) is run_record.all_were_queried is known
 
 
 @pytest.mark.parametrize("rounds", ["batch", "row"])
-def test_the_loss_on_record_is_that_of_what_was_issued(rounds):
+def test_recorded_loss_is_that_of_the_issued_prediction(rounds):
     model = classifier(algorithm=Keen(), rounds=rounds, record=10).partial_fit(*random_rows(30), CLASSES)
     X, y = random_rows(30, seed=1)
     said = model.predict(X)
@@ -102,7 +112,7 @@ def test_the_loss_on_record_is_that_of_what_was_issued(rounds):
 
 
 @pytest.mark.parametrize("combine", ["average", "sample"])
-def test_what_was_drawn_for_rows_that_are_rounds_is_not_combined_anew(combine):
+def test_mixture_of_selected_experts_is_not_recomputed_by_row(combine):
     rows, _ = random_rows(60)
     model = regressor(algorithm=Keen(), rounds="row", n_queries=2, combine=combine, loss="absolute_error", record=10)
     model.partial_fit(rows[:30], rows[:30, 1])
@@ -111,7 +121,7 @@ def test_what_was_drawn_for_rows_that_are_rounds_is_not_combined_anew(combine):
     assert model.history_[-1].loss == pytest.approx(np.abs(said - rows[30:, 1]).mean(), abs=1e-12)
 
 
-def test_displays_draw_what_was_recorded():
+def test_displays_of_a_bandit_ensemble():
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
     from ltm_sklearn import display
@@ -119,24 +129,16 @@ def test_displays_draw_what_was_recorded():
     model = regressor(record=50).fit(random_rows(500)[0], random_rows(500)[0][:, 0])
     for kind in (display.WeightStackDisplay, display.ResidualDisplay, display.AverageLossDisplay):
         assert kind.from_estimator(model).ax_ is not None
-    assert "plain mean" not in display.CumulativeLossDisplay.from_estimator(model).lines_  # nobody knows it
+    assert "plain mean" not in display.CumulativeLossDisplay.from_estimator(model).lines_
     every_row = regressor(record=50, batch_size=1).fit(random_rows(50)[0], random_rows(50)[0][:, 0])
     with pytest.raises(ValueError, match="not all experts were asked"):
         display.MemoryCurveDisplay.from_estimator(every_row)
     matplotlib.pyplot.close("all")
 
 
-@pytest.mark.parametrize("delay", [0, 7])
-def test_prequential_runs_it(delay):
-    X, y = random_rows(200)
-    X[:, 2:] = y[:, np.newaxis]
-    result = prequential({"bandit": classifier(algorithm=Keen())}, (X, y), batch_size=2, delay=delay, classes=CLASSES)
-    assert result.scores["bandit"]["accuracy"] > 0.6
-
-
 @pytest.mark.parametrize("delay", [0, 5])
 @pytest.mark.parametrize("n_queries", [1, 2])
-def test_prequential_asks_once_about_each_row_and_scores_one_expert(delay, n_queries):
+def test_prequential_queries_once_per_row_and_scores_one_expert(delay, n_queries):
     X, y = random_rows(120)
     CALLS.clear()
     model = classifier(n_queries=n_queries)
@@ -162,12 +164,12 @@ def _wrong_by_chances(delay):
     return apart, n_rows
 
 
-def test_probabilities_of_rows_whose_targets_come_later_are_of_what_is_learned():
-    model = classifier(algorithm=RoundObservation([1, 2, 3, 4])).partial_fit(*random_rows(2), CLASSES)
+def test_issue_proba_and_learn_use_the_same_expert():
+    model = classifier(algorithm=RecordingBandit([1, 2, 3, 4])).partial_fit(*random_rows(2), CLASSES)
     for at in range(20):
         X, y = random_rows(1, seed=at)
         said, calls = asked(model.issue_proba, X, [at])
         (arm,) = calls
         np.testing.assert_allclose(said, [[1.0 - X[0, arm], X[0, arm]]])
         model.learn([at], y)
-        assert told_by(model)[-1][:2] == ((arm,), (float((X[0, arm] > 0.5) != y[0]),))
+        assert updates_of(model)[-1][:2] == ((arm,), (float((X[0, arm] > 0.5) != y[0]),))

@@ -1,4 +1,4 @@
-"""Experts that fail in other processes, which import them from here."""
+"""Experts that fail in other processes, which import this module."""
 
 import os
 import time
@@ -6,11 +6,11 @@ import time
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 
-BAD = 77.0  #: the first value of rows that they cannot bear
+BAD = 77.0  #: the first value of bad rows
 
 
 class Fails(RegressorMixin, BaseEstimator):
-    """In a way of its own, when it learns bad rows."""
+    """Expert whose process dies, or whose model cannot be pickled, after bad rows."""
 
     def __init__(self, way="dies"):
         self.way = way
@@ -30,7 +30,7 @@ class Fails(RegressorMixin, BaseEstimator):
 
 
 class Takes(RegressorMixin, BaseEstimator):
-    """Its time to learn such rows."""
+    """Expert that takes a second to learn bad rows."""
 
     def __init__(self, value=0.0):
         self.value = value
@@ -49,7 +49,7 @@ class Takes(RegressorMixin, BaseEstimator):
 
 
 class Demanding(Exception):
-    """Which cannot be unpickled."""
+    """Error that cannot be unpickled."""
 
     def __init__(self, code, why):
         super().__init__(why)
