@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from bounds import anytime_shares, memory_complexity, sequence_bound
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from support.bounds import anytime_shares, memory_complexity, sequence_bound
 
 from ltm_sklearn.aggregation._round_losses import RoundLosses, restrict_rows, weighted_mean
 from ltm_sklearn.aggregation._round_weighting import FollowOrBlend, SingleAlgorithm, new_weighting

@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from pools import same, snapshot
 from scipy.stats import chisquare
 from sklearn.base import clone
 from support.bandit_algorithms import (
@@ -22,6 +21,7 @@ from support.bandit_algorithms import (
     random_losses,
     without_kernel,
 )
+from support.expert_algorithms import same, snapshot
 
 from ltm_sklearn.bandits import BanditAlgorithm
 from ltm_sklearn.bandits._base import draw_from

@@ -4,8 +4,8 @@ import pickle
 
 import numpy as np
 import pytest
-from pools import same, snapshot
 from support.bandit_algorithms import SCALED_BANDITS, K, assert_distribution, each_bandit, random_losses, without_kernel
+from support.expert_algorithms import same, snapshot
 
 from ltm_sklearn.bandits import DiscountedUCB, Exp3, Exp3IX, Exp3S, SlidingWindowUCB
 

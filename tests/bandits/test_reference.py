@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from broken_copies import broken_copy
+from support.broken_copies import broken_copy
 
 from ltm_sklearn.bandits import SparseLongTermMemory, reference
 from ltm_sklearn.bandits._hybrid_regularizer import hybrid_weights

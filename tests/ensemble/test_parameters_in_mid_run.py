@@ -5,11 +5,11 @@ from functools import cache
 
 import numpy as np
 import pytest
-from runs import LABELS, NUMBERS, X
 from sklearn.base import clone
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeRegressor
+from support.interrupted_runs import LABELS, NUMBERS, X
 
 from ltm_sklearn import LongTermMemoryClassifier, LongTermMemoryRegressor, Snapshots
 from ltm_sklearn.bandits import Exp3IX

@@ -5,7 +5,8 @@ import math
 
 import numpy as np
 import pytest
-from pools import (
+from sklearn.base import clone
+from support.expert_algorithms import (
     ALGORITHMS,
     ANY_SIZE,
     REGRET_BASED,
@@ -15,7 +16,6 @@ from pools import (
     random_losses,
     sleepy_losses,
 )
-from sklearn.base import clone
 
 from ltm_sklearn import experts
 from ltm_sklearn.experts import BOA, AdaNormalHedge, FixedShare, LongTermMemory, MixingPastPosteriors, ShareTheta

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from bounds import anytime_shares, memory_complexity, sequence_bound
+from support.bounds import anytime_shares, memory_complexity, sequence_bound
 from support.forecasts import returning
 
 from ltm_sklearn import losses

@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("river")
 
 from river import linear_model, naive_bayes, tree
-from river_runs import classify, delayed, regress
+from support.interrupted_river_runs import classify, delayed, regress
 from support.named_models import named
 
 from ltm_sklearn import Snapshots, river

@@ -1,11 +1,11 @@
-"""Hostile input through every public entry, as often as one likes: the property of tests/test_hostile_input.py.
+"""Hostile arguments of every public name, in any number: the property of tests/hostile/test_public_entries.py.
 
     python tests/slow/hostile.py --examples 1000 --seed 1
     python tests/slow/hostile.py --examples 5000 --only river
     python tests/slow/hostile.py --singly --only parameters
 
 With ``--singly`` each argument is replaced by each hostile value in turn, while all others are good. Prints what each
-way in bore and refused, and what it did that it must not; exit code 1 if there is any of that.
+way in accepted and refused, and each violation of the property; exit code 1 if there is any of that.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from hostile_entries import ENTRIES as OF_NUMBERS
-from hostile_models import ENTRIES as OF_MODELS
-from hostile_values import VALUES, OneBad, Spoiler
+from hostile.algorithm_entries import ENTRIES as OF_NUMBERS
+from hostile.estimator_entries import ENTRIES as OF_MODELS
+from hostile.values import VALUES, OneBad, Spoiler
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
@@ -44,7 +44,7 @@ def options() -> argparse.Namespace:
 
 
 def tried(name: str, call: str, n_examples: int, which: int) -> tuple[Counter[str], list[str]]:
-    """How many inputs were borne and refused, and the first one that was neither."""
+    """Return how many inputs were accepted and refused, and the first violation."""
     count: Counter[str] = Counter()
 
     @seed(which)
@@ -61,7 +61,7 @@ def tried(name: str, call: str, n_examples: int, which: int) -> tuple[Counter[st
         faulthandler.dump_traceback_later(HANGS, exit=True)
         bad = Spoiler(data.draw)
         try:
-            count["borne" if ENTRIES[name].endure(call, bad) else "refused"] += 1
+            count["accepted" if ENTRIES[name].check(call, bad) else "refused"] += 1
         except Exception:
             done[:] = bad.done
             raise
@@ -72,12 +72,12 @@ def tried(name: str, call: str, n_examples: int, which: int) -> tuple[Counter[st
     try:
         hold()
     except Exception as error:
-        return count, [told(error, done)]
+        return count, [described(error, done)]
     return count, []
 
 
 def tried_singly(name: str, call: str) -> tuple[Counter[str], list[str]]:
-    """How many single bad arguments were borne and refused, and those that were neither."""
+    """Return how many single bad arguments were accepted and refused, and all violations."""
     count: Counter[str] = Counter()
     failures = []
     entry = ENTRIES[name]
@@ -85,15 +85,15 @@ def tried_singly(name: str, call: str) -> tuple[Counter[str], list[str]]:
         faulthandler.dump_traceback_later(HANGS, exit=True)
         bad = OneBad(at, value)
         try:
-            count["borne" if entry.endure(call, bad) else "refused"] += 1
+            count["accepted" if entry.check(call, bad) else "refused"] += 1
         except Exception as error:
-            failures.append(told(error, bad.done))
+            failures.append(described(error, bad.done))
         finally:
             faulthandler.cancel_dump_traceback_later()
     return count, failures
 
 
-def told(error: Exception, done: list[str]) -> str:
+def described(error: Exception, done: list[str]) -> str:
     at = [f"{Path(frame.filename).name}:{frame.lineno}" for frame in traceback.extract_tb(error.__traceback__)[-4:]]
     return f"{type(error).__name__}: {str(error)[:600]}\n    at {' '.join(at)}\n    after {str(done)[:1000]}"
 
@@ -115,7 +115,7 @@ def main() -> int:
         for failure in found:
             print(f"FAILED {name} {call}: {failure}", flush=True)
     seconds = time.perf_counter() - start
-    print(f"{len(ways)} ways in, {total.total():,} inputs: {total['borne']:,} borne, {total['refused']:,} refused")
+    print(f"{len(ways)} calls, {total.total():,} inputs: {total['accepted']:,} accepted, {total['refused']:,} refused")
     print(f"{failures} failures, seed {args.seed}, {seconds:.0f} s")
     return failures > 0
 

@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 #: Files of tests, and which of theirs: those that run a kernel beside what defines it.
 TESTS = {
-    "test_kernel.py": "compiled or saved or awake",
+    "experts/test_compiled_kernel.py": "compiled or saved or avx2",
     "bandits/test_base.py": "compiled",
     "bandits/test_sparse.py": "compiled",
     "forecasting/test_series_state.py": "compiled",
@@ -30,7 +30,7 @@ TESTS = {
     "engine/test_compiled_round.py": "",
     "aggregation/test_stack.py": "compiled",
     "aggregation/test_round_weighting.py": "compiled",
-    "test_hostile_input.py": "experts or bandits or river or Mixture or oracles",
+    "hostile/test_public_entries.py": "experts or bandits or river or Mixture or oracles",
 }
 
 

@@ -9,12 +9,12 @@ import itertools
 
 import numpy as np
 import pandas as pd
-from bounds import RATES
-from pools import ANY_SIZE, WITH_HORIZON
 from river import linear_model, optim, preprocessing
 from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import GaussianNB
 from support.bandit_algorithms import BANDITS
+from support.bounds import RATES
+from support.expert_algorithms import ANY_SIZE, WITH_HORIZON
 
 from ltm_sklearn import ExpertMixture, LongTermMemoryClassifier, streams
 from ltm_sklearn.experts._long_term_memory import MODELS_SHARE, POTENTIAL_FLOOR
