@@ -715,7 +715,6 @@ def test_wrong_settings_are_named(settings, message):
     [
         ("abc", "estimators='abc' must be a non-empty list of"),
         (None, "estimators=None must be a non-empty list of"),
-        ({"a": GaussianNB()}, r"estimators=\{'a': GaussianNB\(\)\} must be a non-empty list of"),
         ([("a",)], r"estimators=\[\('a',\)\] must be a non-empty list of"),
         ([(1, GaussianNB())], r"estimators need strings for names; got \[1\]"),
         ([("a", 5)], "expert 'a' is 5, which is no estimator and not 'drop'"),

@@ -83,11 +83,11 @@ def test_delayed_round_updates_with_the_weights_of_its_issue(monkeypatch):
     for X, y in rows[2:]:
         model.partial_fit(X, y)
     assert not np.allclose(model._engine.pool.weighting.member_weights(), issued)
-    learn, used = FollowOrBlend.learn, []
+    update, used = FollowOrBlend.update, []
     monkeypatch.setattr(
         FollowOrBlend,
-        "learn",
-        lambda self, losses, parts, mixture: (used.append(parts), learn(self, losses, parts, mixture)),
+        "update",
+        lambda self, losses, parts, mixture: (used.append(parts), update(self, losses, parts, mixture)),
     )
     model.learn(range(10), rows[1][1])
     np.testing.assert_array_equal(used[0], issued)

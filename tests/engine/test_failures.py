@@ -242,7 +242,7 @@ def test_warnings_point_to_the_line_that_called_the_estimator():
     experts = [("bad", SaysNumber("NaN")), ("good", Noisy())]
     model = LongTermMemoryRegressor(experts, memory=None).partial_fit(batch(0), batch(0)[:, 0])
     ill = batch(ILL[0])
-    in_rivers = in_river.LongTermMemoryRegressor([RiverNumber("NaN"), RiverNumber()], memory=None)
+    in_rivers = in_river.LongTermMemoryRegressor({"bad": RiverNumber("NaN"), "good": RiverNumber()}, memory=None)
     row = dict(zip("abc", batch(0, 1)[0].tolist(), strict=True))
     in_rivers.learn_one(row, 1.0)
     row["b"] = float(ILL[0])

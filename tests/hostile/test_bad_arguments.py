@@ -290,9 +290,9 @@ def test_a_name_too_long_for_a_file_is_not_found():
         Batches("a" * 10_000, "target")
 
 
-def test_scalars_and_arrays_keep_no_history():
+def test_scalars_and_arrays_record_no_run():
     for other in (np.ma.masked, np.zeros(3), np.datetime64("2024-01-01")):
-        with pytest.raises(TypeError, match="keeps no history"):
+        with pytest.raises(TypeError, match="records no run"):
             CumulativeLossDisplay.from_estimator(other)
 
 

@@ -45,7 +45,7 @@ def test_both_kinds_in_the_classifier_of_scikit_learn():
             model.partial_fit(X[at : at + 10], y[at : at + 10], classes=np.unique(y))
         right[memory is None] = np.mean(hits)
     assert right[False] > right[True] + 0.05
-    kept = [expert for expert in model._engine.experts if expert.kind == "snapshot" and expert.source == "bayes"]
+    kept = [expert for expert in model._engine.pool.experts if expert.kind == "snapshot" and expert.source == "bayes"]
     assert kept
     assert all(expert.model.model_ is not model.named_estimators_["bayes"].model_ for expert in kept)
     assert set(model.named_estimators_["bayes"].model_.class_counts) == set(y.tolist())
