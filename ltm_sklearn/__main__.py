@@ -1,4 +1,4 @@
-"""The command line: ``python -m ltm_sklearn`` or ``ltm-sklearn``."""
+"""Command line of the package, as ``python -m ltm_sklearn``; the script ``ltm-sklearn`` is the same."""
 
 import sys
 

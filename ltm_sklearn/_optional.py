@@ -1,4 +1,4 @@
-"""Parts that may be absent: optional dependencies and compiled kernels."""
+"""Imports of modules that may be missing: optional dependencies and compiled kernels."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from typing import Any
 
 
 def import_extra(module: str, what: str, extra: str = "pandas") -> Any:
-    """An optional dependency, or an error that says how to get it."""
+    """Import an optional dependency; if it is missing, raise an ImportError with the command that installs it.
+
+    ``what`` is the subject of the message, in the plural.
+    """
     try:
         return import_module(module)
     except ImportError:
@@ -16,7 +19,7 @@ def import_extra(module: str, what: str, extra: str = "pandas") -> Any:
 
 
 def compiled(name: str, package: str | None) -> ModuleType | None:
-    """The kernel of that name in a package, if there is one."""
+    """Import the compiled kernel ``name`` of a package; return None if it was not compiled."""
     try:
         return import_module(f"{package}.{name}")
     except ImportError:

@@ -1,4 +1,4 @@
-"""Checks of what users hand in. Every message names the round, the expert and the value."""
+"""Checks of parameters and input. Error messages name the argument, the value and, of losses, round and expert."""
 
 from __future__ import annotations
 
@@ -14,25 +14,24 @@ from sklearn.utils.validation import _check_sample_weight
 
 from ._typing import Floats
 
-#: How far outside [0, 1] a loss may lie and still count as rounding; it is then clipped.
+#: Losses that are outside [0, 1] by at most this are clipped, as rounding errors.
 ROUNDING = 1e-9
 
-
-#: Below this part of the whole a prior would be lost to rounding sooner or later.
+#: Smallest prior weight of an expert, as a share of the sum; smaller ones would underflow to zero.
 SMALLEST_PRIOR = 1e-100
 
 
 def check_rounds(
     losses: ArrayLike, awake: ArrayLike | None, n_experts: int | None, first_round: int
 ) -> tuple[Floats, Floats | None]:
-    """Losses (T, K) in [0, 1] and confidences (T, K), None if all are 1; asleep experts have loss 0.
+    """Return losses (T, K) in [0, 1] and confidences (T, K), None if all are 1; sleeping experts have loss 0.
 
-    ``first_round`` is the number of rounds learned before, for messages.
+    ``first_round`` is the number of rounds learned before; messages count rounds from it.
     """
     losses = _as_table(losses, "losses")
     if n_experts is not None and losses.shape[1] != n_experts:
         raise ValueError(f"losses have {losses.shape[1]} experts, but this algorithm runs over {n_experts}")
-    if awake is None and losses.size and losses.min() >= 0.0 and losses.max() <= 1.0:  # false if any is NaN
+    if awake is None and losses.size and losses.min() >= 0.0 and losses.max() <= 1.0:  # False if any loss is NaN
         return np.ascontiguousarray(losses), None
     asleep = np.isnan(losses)
     confidence = np.where(asleep, 0.0, 1.0)
@@ -49,6 +48,7 @@ def check_rounds(
 
 
 def _as_table(values: ArrayLike, name: str) -> Floats:
+    """Return values as floats of shape (n_rounds, n_experts); raise a ValueError for any other shape."""
     table = as_floats(values, name)
     if table.ndim != 2 or table.shape[1] == 0:
         raise ValueError(
@@ -59,7 +59,7 @@ def _as_table(values: ArrayLike, name: str) -> Floats:
 
 
 def as_floats(values: ArrayLike, name: str) -> Floats:
-    """An array of floats; text and complex numbers are no numbers here, and masked ones are NaN."""
+    """Return values as an array of floats, NaN where masked; raise a ValueError for text and complex numbers."""
     try:
         if isinstance(values, np.ma.MaskedArray):
             values = np.ma.filled(values.astype(np.float64), np.nan)
@@ -74,11 +74,12 @@ def as_floats(values: ArrayLike, name: str) -> Floats:
         return floats
     except MemoryError:
         raise
-    except Exception as error:  # frames of other libraries have errors of their own
+    except Exception as error:  # frames of other libraries raise errors of any class
         raise ValueError(f"{name} must be numbers in a regular table: {error}") from None
 
 
 def _check_unit_interval(table: Floats, name: str, first_round: int, tolerance: float) -> None:
+    """Raise a ValueError that names the first round and expert whose value is outside [0, 1]."""
     inside = (table >= -tolerance) & (table <= 1.0 + tolerance)
     if not inside.all():  # NaN is outside
         at, expert = np.argwhere(~inside)[0]
@@ -89,7 +90,7 @@ def _check_unit_interval(table: Floats, name: str, first_round: int, tolerance: 
 
 
 def check_prior(prior: ArrayLike | None, n_experts: int) -> Floats:
-    """A distribution over the experts with no zeros; None is uniform."""
+    """Return the prior as positive weights that sum to one; None is uniform."""
     if prior is None:
         return np.full(n_experts, 1.0 / n_experts)
     weights = as_floats(prior, "prior")
@@ -98,7 +99,7 @@ def check_prior(prior: ArrayLike | None, n_experts: int) -> Floats:
     if not (np.isfinite(weights).all() and (weights > 0).all()):
         worst = int(np.argmin(np.where(np.isfinite(weights), weights, -np.inf)))
         raise ValueError(f"prior must be positive and finite: expert {worst} has {float(weights[worst])!r}")
-    weights = weights / weights.max()  # first, or the sum of huge ones would overflow
+    weights = weights / weights.max()  # first, as the sum of huge weights would overflow
     weights = weights / weights.sum()
     if weights.min() < SMALLEST_PRIOR:
         least = f"prior of expert {int(weights.argmin())} is {float(weights.min()):g} of the whole"
@@ -107,17 +108,17 @@ def check_prior(prior: ArrayLike | None, n_experts: int) -> Floats:
 
 
 def check_option(name: str, value: Any, options: tuple[Any, ...]) -> None:
-    """An option is one of a few values."""
+    """Raise a ValueError if a value is not one of the options."""
     try:
         is_known = not isinstance(value, bool) and bool(value in options)
-    except (TypeError, ValueError):  # an array, say, compares item by item
+    except (TypeError, ValueError):  # an array, for example, compares item by item
         is_known = False
     if not is_known:
         raise ValueError(f"{name}={value!r} is not one of {', '.join(map(repr, options))}")
 
 
 def check_flag(name: str, value: Any) -> None:
-    """True or False."""
+    """Raise a ValueError if a value is not True or False."""
     if not isinstance(value, bool | np.bool):
         raise ValueError(f"{name}={value!r} must be True or False")
 
@@ -132,7 +133,10 @@ def check_number(
     high_open: bool = False,
     max_axes: int = 0,
 ) -> None:
-    """A number, or with ``max_axes=1`` also a list of them, lies in an interval; None passes."""
+    """Raise a ValueError if a number lies outside an interval; None passes.
+
+    With ``max_axes=1`` a list of numbers is accepted, too.
+    """
     if value is None:
         return
     interval = f"{'(' if low_open else '['}{low:g}, {high:g}{')' if high_open else ']'}"
@@ -149,75 +153,76 @@ def check_number(
 
 
 def check_real(name: str, value: Any, low: float, high: float, **ends: bool) -> None:
-    """A number in an interval, as of :func:`check_number`, where None is none."""
+    """Raise a ValueError if a number is None or lies outside an interval, as :func:`check_number` has it."""
     if value is None:
         raise ValueError(f"{name}=None must be a number")
     check_number(name, value, low, high, **ends)
 
 
 def is_whole(value: Any) -> bool:
-    """Whether it is a whole number, which flags and spans of time are not, whatever their types descend from."""
+    """Return whether a value is an integer; booleans and time spans, whose types are subclasses of int types, are not."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64)
 
 
 def _is_count(value: Any) -> bool:
+    """Return whether a value is a positive integer."""
     return is_whole(value) and bool(value >= 1)
 
 
 def check_count(name: str, value: Any, high: float = np.inf) -> None:
-    """A positive whole number, at most ``high``."""
+    """Raise a ValueError if a value is not a positive integer of at most ``high``."""
     if not _is_count(value) or value > high:
         limit = "" if high == np.inf else f" up to {high}"
         raise ValueError(f"{name}={value!r} must be a positive integer{limit}")
 
 
 def check_horizon(horizon: Any) -> None:
-    """A horizon is None or a positive whole number, which is one of floats, too."""
+    """Raise a ValueError if a horizon is neither None nor a positive integer within the range of floats."""
     if horizon is not None and not (_is_count(horizon) and horizon <= sys.float_info.max):
         raise ValueError(f"horizon={horizon!r} must be a positive integer or None")
 
 
 def check_hashable(values: Iterable[Any], what: str) -> None:
-    """Raise a ValueError that names one by which nothing could be known again."""
+    """Raise a ValueError that names the first value that is not hashable."""
     for value in values:
         try:
             hash(value)
-        except TypeError:  # not told by its type: a tuple may hold a list
-            raise ValueError(f"{what} {value!r} is not hashable: nothing could be known by it") from None
+        except TypeError:  # its type does not show it: a tuple may contain a list
+            raise ValueError(f"{what} {value!r} is not hashable; pass a string or a number, for example") from None
 
 
 @contextmanager
 def named_value_errors(what: str) -> Iterator[None]:
-    """Whole numbers beyond all floats are a ValueError, as other wrong numbers are; what is wrong is named."""
+    """Make errors about an argument name it; integers that are too large for floats become a ValueError."""
     try:
         yield
     except OverflowError as error:
         raise ValueError(f"{what} has a number that is too large: {error}") from None
     except TypeError as error:
-        raise TypeError(f"{what} is wrong: {error}") from None
+        raise TypeError(f"{what} is invalid: {error}") from None
     except ValueError as error:
         raise _named(error, what) from None
 
 
 def _named(error: ValueError, what: str) -> ValueError:
-    """The same, if it says what is wrong or is of a kind of its own; or one that does."""
-    is_told = type(error) is not ValueError or re.search(rf"\b{what}\b", str(error))
-    return error if is_told else ValueError(f"{what} is wrong: {error}")
+    """Return the error if its message names the argument or its class is a subclass; else one that names it."""
+    is_named = type(error) is not ValueError or re.search(rf"\b{what}\b", str(error))
+    return error if is_named else ValueError(f"{what} is invalid: {error}")
 
 
 def require(estimator: Any, y: Any) -> None:
-    """Targets must be given."""
+    """Raise a ValueError if there are no targets."""
     if y is None:
         raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
 
 
 def check_weights(sample_weight: Any, X: Any) -> Floats | None:
-    """Weights of the rows, not negative and not all zero; None stays None."""
+    """Return the weights of the rows, None if none are given; raise a ValueError if one is negative or all are zero."""
     if sample_weight is None:
         return None
     with named_value_errors("sample_weight"):
         weights: Floats = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-    if not np.isfinite(weights).all():  # of a single number for all rows scikit-learn does not look
+    if not np.isfinite(weights).all():  # scikit-learn does not check a single number for all rows
         raise ValueError(f"sample_weight={sample_weight!r} must be finite")
     if not weights.max() > 0.0:
         raise ValueError("sample_weight must have a positive sum: all rows have weight zero")
@@ -225,6 +230,6 @@ def check_weights(sample_weight: Any, X: Any) -> Floats | None:
 
 
 def check_jobs(n_jobs: Any) -> None:
-    """It is None, or a number that joblib takes."""
+    """Raise a ValueError if ``n_jobs`` is neither None nor a number of jobs for joblib."""
     if n_jobs is not None and (not isinstance(n_jobs, int | np.integer) or n_jobs == 0 or abs(int(n_jobs)) >= 2**31):
-        raise ValueError(f"n_jobs={n_jobs!r} is neither None nor a number of jobs")
+        raise ValueError(f"n_jobs={n_jobs!r} must be None, a positive number of jobs, or negative as in joblib")

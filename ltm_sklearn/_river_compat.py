@@ -1,4 +1,4 @@
-"""What River's models are, told without importing River."""
+"""Kind, weights and probabilities of River's models, without importing River."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def kind_of(model: Any) -> str | None:
-    """Whether a model is a classifier or regressor of River, or what looks like one."""
+    """Return "classifier" or "regressor" for a supervised model with River's methods; None for any other object."""
     if isinstance(model, type) or not (hasattr(model, "learn_one") and hasattr(model, "clone")):
         return None
     last = last_step(model)
@@ -18,25 +18,25 @@ def kind_of(model: Any) -> str | None:
 
 
 def takes_weights(model: Any) -> bool:
-    """Whether ``learn_one`` takes ``w``; pipelines hand it to their last step, some wrappers to their model."""
+    """Return whether ``learn_one`` takes ``w``; pipelines pass it to their last step, some wrappers to their model."""
     last = last_step(model)
     parameters = signature(last.learn_one).parameters
-    hands_on = any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters.values())
-    return "w" in parameters or (hands_on and hasattr(last, "_wrapped_model") and takes_weights(last._wrapped_model))
+    passes_keywords = any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters.values())
+    return "w" in parameters or (passes_keywords and hasattr(last, "_wrapped_model") and takes_weights(last._wrapped_model))
 
 
 def last_step(model: Any) -> Any:
-    """Of a pipeline of River, the model at its end; any other model itself."""
+    """Return the last model of a River pipeline; return any other model unchanged."""
     while (steps := getattr(model, "steps", None)) and isinstance(steps, Mapping):
         model = list(steps.values())[-1]
     return model
 
 
 def chances_of(model: Any, x: dict[Any, Any]) -> dict[Any, float]:
-    """Probabilities by label, none if the model has nothing to say; all for its label if it knows labels only."""
+    """Return the probabilities by label; empty if there is no prediction, 1 for the label of models without them."""
     try:
-        chances: dict[Any, float] = model.predict_proba_one(x)
+        probabilities: dict[Any, float] = model.predict_proba_one(x)
     except NotImplementedError:
         label = model.predict_one(x)
         return {} if label is None else {label: 1.0}
-    return chances
+    return probabilities

@@ -1,4 +1,4 @@
-"""What differs between versions of scikit-learn: callbacks (1.9 on, experimental) and where the HTML blocks live."""
+"""Differences between versions of scikit-learn: experimental callbacks, from 1.9, and the module of HTML blocks."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ try:
 except ImportError:  # an older scikit-learn
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
-        """No callbacks."""
+        """Replacement for versions without callbacks: adds nothing."""
 
     def with_callbacks(method: Callable[..., Any]) -> Callable[..., Any]:
-        """No callbacks."""
+        """Return the method unchanged: this version has no callbacks."""
         return method
 
 
@@ -28,16 +28,16 @@ except ImportError:  # before 1.7
 
 
 def announced(estimator: Any, rounds: Sequence[Item], X: Any, y: Any) -> Iterator[Item]:
-    """The rounds of a fit, one by one; the estimator's callbacks hear of each, and may look at it or end the fit."""
+    """Yield the rounds of a fit; call the estimator's callbacks before and after each, until one of them ends the fit."""
     if not getattr(estimator, "_skl_callbacks", None):
         yield from rounds
         return
-    whole = estimator._init_callback_context(max_subtasks=len(rounds))
-    whole.call_on_fit_task_begin(estimator=estimator, X=X, y=y)
+    fit_context = estimator._init_callback_context(max_subtasks=len(rounds))
+    fit_context.call_on_fit_task_begin(estimator=estimator, X=X, y=y)
     for item in rounds:
-        part = whole.subcontext(task_name="round")
-        part.call_on_fit_task_begin(estimator=estimator, X=X, y=y)
+        round_context = fit_context.subcontext(task_name="round")
+        round_context.call_on_fit_task_begin(estimator=estimator, X=X, y=y)
         yield item
-        if part.call_on_fit_task_end(estimator=estimator, X=X, y=y, reconstruction_attributes={}):
-            break  # a callback has seen enough
-    whole.call_on_fit_task_end(estimator=estimator, X=X, y=y, reconstruction_attributes={})
+        if round_context.call_on_fit_task_end(estimator=estimator, X=X, y=y, reconstruction_attributes={}):
+            break  # a callback ends the fit
+    fit_context.call_on_fit_task_end(estimator=estimator, X=X, y=y, reconstruction_attributes={})

@@ -1,4 +1,4 @@
-"""Types of arrays and states that the whole package uses."""
+"""Type aliases of arrays and states, used in the whole package."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-
-
 Integers = NDArray[np.int64]
 
-
+#: Named arrays and numbers of an algorithm after a round.
 State = dict[str, Any]

@@ -1,4 +1,4 @@
-"""The version that is installed."""
+"""Version of the installed package, and versions of its dependencies for bug reports."""
 
 import platform
 import sys
@@ -10,19 +10,19 @@ from ._optional import compiled
 
 try:
     __version__ = version("ltm_sklearn")
-except PackageNotFoundError:  # the sources, not installed
+except PackageNotFoundError:  # source files without an installation
     __version__ = "0+unknown"
 
 
-#: Besides Python and this package: what it needs, then its extras.
-NEEDED = ("numpy", "scipy", "scikit-learn", "joblib", "narwhals")
+#: Packages that are always required.
+REQUIRED = ("numpy", "scipy", "scikit-learn", "joblib", "narwhals")
 
-
+#: Packages that the extras install.
 EXTRAS = ("river", "pandas", "pyarrow", "polars", "matplotlib", "sktime", "rich", "skops", "jinja2")
 
 
 def versions(packages: Sequence[str]) -> dict[str, str | None]:
-    """Versions of this package, of Python and of others; None of what is not installed."""
+    """Return the versions of this package, of Python and of the named packages; None if a package is not installed."""
     kernel = "" if compiled("_kernel", "ltm_sklearn.experts") is not None else " (without its compiled kernel)"
     return {
         "ltm_sklearn": __version__ + kernel,
@@ -32,6 +32,7 @@ def versions(packages: Sequence[str]) -> dict[str, str | None]:
 
 
 def _version_of(package: str) -> str | None:
+    """Return the version of a package; None if it is not installed."""
     try:
         return version(package)
     except PackageNotFoundError:
@@ -39,7 +40,7 @@ def _version_of(package: str) -> str | None:
 
 
 def show_versions() -> None:
-    """Print what is installed: the first thing to put into a bug report.
+    """Print the versions of the installed packages, for bug reports.
 
     Examples
     --------
@@ -47,7 +48,7 @@ def show_versions() -> None:
     >>> show_versions()  # doctest: +ELLIPSIS
     ltm_sklearn   ...
     """
-    found = versions([*NEEDED, *EXTRAS])
+    found = versions([*REQUIRED, *EXTRAS])
     lines = {name: known or "absent" for name, known in found.items()}
     # The path shows whether the installed package or the source folder is imported.
     spec = find_spec("ltm_sklearn")
