@@ -30,7 +30,9 @@ def as_frame(X: Any) -> nw.DataFrame[Any] | None:
         return None
     frame = nw.from_native(X, pass_through=True)
     if isinstance(frame, nw.LazyFrame):
-        raise ValueError(f"a {type(X).__name__} of {frame.implementation.value} has no rows yet: collect or compute it first")
+        raise ValueError(
+            f"a {type(X).__name__} of {frame.implementation.value} has no rows yet: collect or compute it first"
+        )
     return frame if isinstance(frame, nw.DataFrame) else None
 
 
@@ -50,7 +52,7 @@ def as_dicts(X: Any, names: list[Any] | None = None) -> list[dict[Any, Any]]:
         return X
     frame = as_frame(X)
     if frame is not None:
-        return frame_as_dicts(frame)
+        return frame_rows_as_dicts(frame)
     X = X.toarray() if sp.issparse(X) else np.asarray(X)
     names = names or default_names(X.shape[1])
     if X.dtype.kind in "biuf" and np.isfinite(X).all():
@@ -58,10 +60,10 @@ def as_dicts(X: Any, names: list[Any] | None = None) -> list[dict[Any, Any]]:
     return _known_values(names, X.T.tolist())
 
 
-def frame_as_dicts(frame: nw.DataFrame[Any]) -> list[dict[Any, Any]]:
+def frame_rows_as_dicts(frame: nw.DataFrame[Any]) -> list[dict[Any, Any]]:
     """Return the rows of a frame as dictionaries, without missing values."""
     native = frame.to_native()  # reading native columns is twice as fast as reading those of narwhals
-    return _known_values(frame.columns, [listed(native[name]) for name in frame.columns])
+    return _known_values(frame.columns, [as_list(native[name]) for name in frame.columns])
 
 
 def _known_values(names: list[Any], columns: list[list[Any]]) -> list[dict[Any, Any]]:
@@ -70,7 +72,7 @@ def _known_values(names: list[Any], columns: list[list[Any]]) -> list[dict[Any, 
     return [{name: value for name, value in zip(names, row, strict=True) if is_known(value)} for row in rows]
 
 
-def listed(values: Any, what: str = "values") -> list[Any]:
+def as_list(values: Any, what: str = "values") -> list[Any]:
     """Return a series, an array or any other sequence as a list of Python objects; ``what`` names it in errors."""
     try:
         for method in ("to_list", "to_pylist", "tolist"):  # methods of pandas and Polars, of pyarrow, of NumPy
@@ -81,7 +83,7 @@ def listed(values: Any, what: str = "values") -> list[Any]:
         raise ValueError(f"{what} must be a sequence; got {values!r}") from None
 
 
-def stacked(batches: list[Any]) -> Any:
+def concatenate_rows(batches: list[Any]) -> Any:
     """Concatenate batches of rows. Frames of one library give a frame of this library; other mixtures an array."""
     if any(sp.issparse(batch) for batch in batches):
         return sp.vstack([sp.csr_array(batch) for batch in batches], format="csr")
@@ -125,7 +127,7 @@ _NOT_REAL = (str, bytes, complex, np.complexfloating, np.ma.MaskedArray)
 
 
 def as_numbers(predictions: Any) -> Floats:
-    """Return predictions of a model as a new array of floats, NaN where masked; raise a TypeError if they are not real."""
+    """Return predictions as a new array of floats, NaN where masked; raise a TypeError if they are not real numbers."""
     if isinstance(predictions, np.ma.MaskedArray):
         predictions = np.ma.filled(predictions.astype(np.float64), np.nan)
     if isinstance(predictions, list):  # of numbers, some of which may be masked, or of rows of numbers

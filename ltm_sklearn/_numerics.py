@@ -25,7 +25,7 @@ def softmax(log_weights: Floats) -> Floats:
     return weights / weights.sum(axis=-1, keepdims=True)
 
 
-def restrict(weights: Floats, confidence: Floats) -> Floats:
+def restrict_to_awake(weights: Floats, confidence: Floats) -> Floats:
     """Return ``p(i) ∝ z(i) w(i)`` along the last axis: the weights in use when the experts have confidences ``z``.
 
     If all experts with positive confidence have weight zero, the result is proportional to the confidences. If all

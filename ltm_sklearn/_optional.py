@@ -18,7 +18,7 @@ def import_extra(module: str, what: str, extra: str = "pandas") -> Any:
         raise ImportError(f"{what} need {module.partition('.')[0]}: pip install 'ltm_sklearn[{extra}]'") from None
 
 
-def compiled(name: str, package: str | None) -> ModuleType | None:
+def import_kernel(name: str, package: str | None) -> ModuleType | None:
     """Import the compiled kernel ``name`` of a package; return None if it was not compiled."""
     try:
         return import_module(f"{package}.{name}")

@@ -152,21 +152,21 @@ def check_number(
         raise ValueError(f"{name}={value!r} must lie in {interval}")
 
 
-def check_real(name: str, value: Any, low: float, high: float, **ends: bool) -> None:
+def check_required_number(name: str, value: Any, low: float, high: float, **ends: bool) -> None:
     """Raise a ValueError if a number is None or lies outside an interval, as :func:`check_number` has it."""
     if value is None:
         raise ValueError(f"{name}=None must be a number")
     check_number(name, value, low, high, **ends)
 
 
-def is_whole(value: Any) -> bool:
-    """Return whether a value is an integer; booleans and time spans, whose types are subclasses of int types, are not."""
+def is_integer(value: Any) -> bool:
+    """Return whether a value is an integer; booleans and time spans, whose types derive from integers, are not."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64)
 
 
 def _is_count(value: Any) -> bool:
     """Return whether a value is a positive integer."""
-    return is_whole(value) and bool(value >= 1)
+    return is_integer(value) and bool(value >= 1)
 
 
 def check_count(name: str, value: Any, high: float = np.inf) -> None:
@@ -201,16 +201,16 @@ def named_value_errors(what: str) -> Iterator[None]:
     except TypeError as error:
         raise TypeError(f"{what} is invalid: {error}") from None
     except ValueError as error:
-        raise _named(error, what) from None
+        raise naming_argument(error, what) from None
 
 
-def _named(error: ValueError, what: str) -> ValueError:
+def naming_argument(error: ValueError, what: str) -> ValueError:
     """Return the error if its message names the argument or its class is a subclass; else one that names it."""
     is_named = type(error) is not ValueError or re.search(rf"\b{what}\b", str(error))
     return error if is_named else ValueError(f"{what} is invalid: {error}")
 
 
-def require(estimator: Any, y: Any) -> None:
+def require_targets(estimator: Any, y: Any) -> None:
     """Raise a ValueError if there are no targets."""
     if y is None:
         raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")

@@ -7,7 +7,7 @@ from inspect import Parameter, signature
 from typing import Any
 
 
-def kind_of(model: Any) -> str | None:
+def river_model_kind(model: Any) -> str | None:
     """Return "classifier" or "regressor" for a supervised model with River's methods; None for any other object."""
     if isinstance(model, type) or not (hasattr(model, "learn_one") and hasattr(model, "clone")):
         return None
@@ -22,7 +22,9 @@ def takes_weights(model: Any) -> bool:
     last = last_step(model)
     parameters = signature(last.learn_one).parameters
     passes_keywords = any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters.values())
-    return "w" in parameters or (passes_keywords and hasattr(last, "_wrapped_model") and takes_weights(last._wrapped_model))
+    return "w" in parameters or (
+        passes_keywords and hasattr(last, "_wrapped_model") and takes_weights(last._wrapped_model)
+    )
 
 
 def last_step(model: Any) -> Any:
@@ -32,7 +34,7 @@ def last_step(model: Any) -> Any:
     return model
 
 
-def chances_of(model: Any, x: dict[Any, Any]) -> dict[Any, float]:
+def probabilities_by_label(model: Any, x: dict[Any, Any]) -> dict[Any, float]:
     """Return the probabilities by label; empty if there is no prediction, 1 for the label of models without them."""
     try:
         probabilities: dict[Any, float] = model.predict_proba_one(x)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
-__all__ = ["CallbackSupportMixin", "VisualBlock", "announced", "with_callbacks"]
+__all__ = ["CallbackSupportMixin", "VisualBlock", "rounds_with_callbacks", "with_callbacks"]
 
 Item = TypeVar("Item")
 
@@ -27,8 +27,8 @@ except ImportError:  # before 1.7
     from sklearn.utils._estimator_html_repr import _VisualBlock as VisualBlock
 
 
-def announced(estimator: Any, rounds: Sequence[Item], X: Any, y: Any) -> Iterator[Item]:
-    """Yield the rounds of a fit; call the estimator's callbacks before and after each, until one of them ends the fit."""
+def rounds_with_callbacks(estimator: Any, rounds: Sequence[Item], X: Any, y: Any) -> Iterator[Item]:
+    """Yield the rounds of a fit; call the estimator's callbacks before and after each. A callback may end the fit."""
     if not getattr(estimator, "_skl_callbacks", None):
         yield from rounds
         return

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 
-from ._optional import compiled
+from ._optional import import_kernel
 
 try:
     __version__ = version("ltm_sklearn")
@@ -23,7 +23,7 @@ EXTRAS = ("river", "pandas", "pyarrow", "polars", "matplotlib", "sktime", "rich"
 
 def versions(packages: Sequence[str]) -> dict[str, str | None]:
     """Return the versions of this package, of Python and of the named packages; None if a package is not installed."""
-    kernel = "" if compiled("_kernel", "ltm_sklearn.experts") is not None else " (without its compiled kernel)"
+    kernel = "" if import_kernel("_kernel", "ltm_sklearn.experts") is not None else " (without its compiled kernel)"
     return {
         "ltm_sklearn": __version__ + kernel,
         "Python": platform.python_version(),

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._numerics import restrict
+from .._numerics import restrict_to_awake
 from .._typing import Floats
 from ..experts import ExpertAlgorithm, LongTermMemory, MLPoly, SteadyMemory, expert_algorithm
 from ..losses import LossRange, OutputLosses, clip_to_floats, deviation_from_mixture
@@ -31,7 +31,7 @@ class AggregatorWeights(NamedTuple):
         weights = np.broadcast_to(self.member_weights, (n_rows, *self.member_weights.shape))
         if awake is None:
             return weights
-        return restrict(weights, np.broadcast_to(awake[:, np.newaxis], weights.shape))
+        return restrict_to_awake(weights, np.broadcast_to(awake[:, np.newaxis], weights.shape))
 
     def weights_by_row(self, awake: Floats | None, n_rows: int) -> Floats:
         """Weights of the experts in each row, (n_rows, n_experts)."""

@@ -39,16 +39,16 @@ class SelectedRoundLosses(RoundLosses):
         """Losses of queried experts in some rows, (n_arms,), in [0, 1]; the score learns the range of the losses.
 
         An expert without a prediction gets the worst loss, 1. The loss of the fallback would be too small: where the
-        fallback is better than the experts, the best expert would be one that never answers.
+        fallback is better than the experts, the best expert would be one that never predicts.
         """
         weights = self.awake[arms, rows] * self.row_weights[rows]
         totals = weights.sum(axis=1)
-        losses, answered = np.ones(len(arms)), totals > 0.0
-        if answered.any():
+        losses, has_prediction = np.ones(len(arms)), totals > 0.0
+        if has_prediction.any():
             sums = np.einsum("en,en->e", self.row_losses[arms, rows], weights)
-            means = sums[answered] / totals[answered]
-            part = totals[answered] / self.row_weights[rows].sum()
-            losses[answered] = part * self.score.rescale_queried(means) + (1.0 - part)
+            means = sums[has_prediction] / totals[has_prediction]
+            part = totals[has_prediction] / self.row_weights[rows].sum()
+            losses[has_prediction] = part * self.score.rescale_queried(means) + (1.0 - part)
         return losses
 
 

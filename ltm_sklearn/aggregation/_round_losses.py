@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._numerics import restrict
-from .._optional import compiled
+from .._numerics import restrict_to_awake
+from .._optional import import_kernel
 from .._typing import Floats
 from ..losses import SAFE_MARGIN, ClassificationScore, RegressionScore, clip_to_floats, zero_one
 
-kernel = compiled("_blend", __package__)
+kernel = import_kernel("_blend", __package__)
 
 
 def weighted_mean(predictions: Floats, awake: NDArray[np.bool_], weights: Floats) -> Floats:
@@ -26,7 +26,7 @@ def weighted_mean(predictions: Floats, awake: NDArray[np.bool_], weights: Floats
         throughout = np.asarray(awake.all(axis=1))
         if throughout.any() and not awake[~throughout].any():  # each expert is awake in all rows or in none
             if not throughout.all():
-                weights = restrict(weights, throughout.astype(np.float64))
+                weights = restrict_to_awake(weights, throughout.astype(np.float64))
             with np.errstate(over="ignore"):
                 means: Floats = weights @ predictions.reshape(len(weights), -1)
             return clip_to_floats(means.reshape(predictions.shape[1:]))
@@ -35,7 +35,7 @@ def weighted_mean(predictions: Floats, awake: NDArray[np.bool_], weights: Floats
 
 def restrict_rows(weights: Floats, awake: NDArray[np.bool_]) -> Floats:
     """Restrict weights to the experts that are awake in each row, (n_rows, n_experts)."""
-    return restrict(np.broadcast_to(weights, awake.T.shape), awake.T.astype(np.float64))
+    return restrict_to_awake(np.broadcast_to(weights, awake.T.shape), awake.T.astype(np.float64))
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class RoundLosses:
         if kernel is not None and throughout.any() and not self.awake[~throughout].any():
             if not throughout.all():
                 confidence = np.broadcast_to(throughout.astype(np.float64), member_weights.shape)
-                member_weights = restrict(member_weights, confidence)
+                member_weights = restrict_to_awake(member_weights, confidence)
             return kernel.blend(*self._arrays(), member_weights, SAFE_MARGIN)
         mixtures = np.stack([weighted_mean(self.predictions, self.awake, weights) for weights in member_weights])
         return self.linear_losses(mixtures[1]), self.score.blend_losses(self.targets, mixtures)

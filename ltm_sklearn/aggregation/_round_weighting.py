@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from .._numerics import restrict
+from .._numerics import restrict_to_awake
 from .._typing import Floats
 from ..experts import ExpertAlgorithm, PatientMemory
 from ..losses import ClassificationScore, RegressionScore
@@ -113,7 +113,7 @@ class SingleAlgorithm(_AllExpertsQueried, Member):
             return self.algorithm.run(rescaled, confidence)
         used = np.empty(awake.T.shape)
         for at in range(len(used)):
-            used[at] = restrict(self.algorithm.current_weights(), confidence[at])
+            used[at] = restrict_to_awake(self.algorithm.current_weights(), confidence[at])
             if awake[:, at].any():
                 row = round_losses.row(at)
                 linear = row.linear_losses(weighted_mean(row.predictions, row.awake, used[at]))

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from .._optional import compiled
+from .._optional import import_kernel
 from .._typing import Floats
 from ..losses import SMALLEST_PROBABILITY
 
-kernel = compiled("_blend", __package__)
+kernel = import_kernel("_blend", __package__)
 
 #: Learning rate of a coefficient times the number of experts, because each expert moves the sum.
 RATE = 0.25

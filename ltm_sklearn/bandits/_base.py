@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
-from .._numerics import restrict
+from .._numerics import restrict_to_awake
 from .._param_checks import check_count
 from .._typing import Floats, State
 from ..experts import leave, rule_is_changed
@@ -84,7 +84,7 @@ class BanditAlgorithm(BaseEstimator, ABC):
 
     def _awake_distribution(self, state: State, awake: NDArray[np.bool_]) -> Floats:
         """Return the probabilities if some arms sleep."""
-        return restrict(self._distribution(state), awake.astype(np.float64))
+        return restrict_to_awake(self._distribution(state), awake.astype(np.float64))
 
     def _with_newcomer(self, state: State) -> State:
         """Return the state with one more arm, the last, whose losses are unknown."""

@@ -39,7 +39,7 @@ FADING = 0.9997
 FIRST_COUNT, FIRST_GOOD, FIRST_BAD = 10.0, 0.75, 0.25
 #: Least distance between the levels, in units of the square root of the dispersion.
 LEAST_DISTANCE = 0.1
-#: Levels stay this far from 0 and 1, where a single gain would settle the posterior for ever.
+#: Levels stay this far from 0 and 1, where no later gain could change the posterior.
 MARGIN = 0.005
 #: Least dispersion, and the limit of the log-likelihood ratio of one loss.
 LEAST_DISPERSION, LARGEST_RATIO = 1e-3, 5.0

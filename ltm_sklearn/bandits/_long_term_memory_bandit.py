@@ -1,4 +1,4 @@
-"""The default bandit: three rules that propose arms, and a master that learns how much to trust each."""
+"""The default bandit: three rules that propose arms, and a master that learns their weights."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from .._numerics import TINY, normalise
-from .._optional import compiled
+from .._optional import import_kernel
 from .._typing import Floats, State
 from . import _bayes_filter
 from ._base import BanditAlgorithm, importance_weighted, kernel_applies
 from ._bayes_filter import initial_filter, levels, next_filter, range_is_known, shared, switching, widened
 from ._validation import Arms
 
-kernel = compiled("_memory_rounds", __package__)
+kernel = import_kernel("_memory_rounds", __package__)
 
 #: Power to which the filter's posterior is raised before draws; the best action for a linear loss is the mode. (The
 #: compiled rounds contain it as a square.)
@@ -34,7 +34,7 @@ IMPLICIT = 1e-3
 #: ξ in the width ``sqrt(ξ ln(t)/pulls)`` of the confidence bounds.
 CONFIDENCE = 0.1
 
-#: Learning rate of the master, its switching rate, and the prior trust in the three rules.
+#: Learning rate of the master, its switching rate, and the prior weights of the three rules.
 MASTER_RATE, MASTER_SHARING = 0.05, 5e-4
 TRUST = np.array([0.8, 0.1, 0.1])
 #: Implicit exploration of the master. It is larger, so that a few lucky draws do not mislead the master.
@@ -78,7 +78,7 @@ class LongTermMemoryBandit(BanditAlgorithm):
     - *Share-θ* on importance-weighted gains with implicit exploration, which makes no assumption about the losses;
     - *upper confidence bounds* on the mean losses of all rounds.
 
-    A master draws from their mixture, weighted by its trust in them: exponential weights with a fixed share on the
+    A master draws from their mixture. Its weights of the rules are exponential weights with a fixed share on the
     estimated gain ``p_k(I) x / (p(I) + 0.01)`` of each rule. No regret bound is proved: learning rates that suit
     returning arms are too large for one. The results are measured in benchmarks. :class:`SparseLongTermMemory` and
     :class:`Exp3S` have bounds.
@@ -105,7 +105,7 @@ class LongTermMemoryBandit(BanditAlgorithm):
     def __init__(self, *, random_state: Any = None) -> None:
         self.random_state = random_state
 
-    # Prior trust in the three rules; a benchmark removes some of them by changing it.
+    # Prior weights of the three rules; a benchmark removes some of them by changing it.
     _trust = TRUST
 
     def _initial_state(self, n_arms: int) -> State:

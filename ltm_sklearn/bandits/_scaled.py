@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from .._optional import compiled
+from .._optional import import_kernel
 from .._param_checks import check_count, check_horizon
 from .._typing import Floats, State
 from ._base import BanditAlgorithm, kernel_applies
 from ._validation import Arms, check_loss_range
 
-kernel = compiled("_rival_rounds", __package__)
+kernel = import_kernel("_rival_rounds", __package__)
 
 #: Limit of learning rates; larger ones would bring exponents near the largest float.
 LARGEST_RATE = 1e6

@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._optional import compiled
+from .._optional import import_kernel
 from .._param_checks import check_count, check_horizon, check_number, check_option
 from .._typing import Floats, State
 from ._base import BanditAlgorithm, importance_weighted, kernel_applies
 from ._hybrid_regularizer import hybrid_weights
 from ._validation import Arms
 
-kernel = compiled("_sparse_rounds", __package__)
+kernel = import_kernel("_sparse_rounds", __package__)
 
 #: Horizon that is assumed if none is given.
 ASSUMED_HORIZON = 2**20

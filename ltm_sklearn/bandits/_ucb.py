@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._numerics import TINY
-from .._param_checks import check_count, check_number, check_real
+from .._param_checks import check_count, check_number, check_required_number
 from .._typing import Floats, State
 from ._scaled import LARGEST_RATE, ScaledBandit, check_segments
 from ._validation import Arms
@@ -43,7 +43,7 @@ class UpperConfidenceBandit(ScaledBandit):
 
     def check_parameters(self) -> None:
         super().check_parameters()
-        check_real("exploration", self.exploration, 0.0, LARGEST_RATE)
+        check_required_number("exploration", self.exploration, 0.0, LARGEST_RATE)
         check_segments(self.n_segments)
 
     def _assumed_changes(self) -> int:

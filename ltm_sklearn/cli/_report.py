@@ -84,7 +84,7 @@ def check_named_once(columns: Mapping[str, Iterable[str]]) -> None:
 
 
 def checkpoint_of(options: Any) -> Checkpoint | None:
-    """Return the checkpoint that the options ask for, or None; raise a UsageError if they contradict each other."""
+    """Return the checkpoint of the options, or None; raise a UsageError if they contradict each other."""
     if options.checkpoint is None:
         if options.every is not None:
             raise UsageError("--every needs --checkpoint FOLDER, the folder in which the run is saved")

@@ -19,7 +19,7 @@ FORMAT = 2
 
 @dataclass(frozen=True)
 class GenerationHeader:
-    """What all buckets of a generation have in common; its size does not grow with their number."""
+    """Fields that all buckets of a generation share; their size does not grow with the number of buckets."""
 
     number: int
     n_buckets: int

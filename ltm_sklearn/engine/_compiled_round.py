@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._optional import compiled
+from .._optional import import_kernel
 from ..aggregation import BanditWeighting, FollowOrBlend
 from ..experts import ExpertAlgorithm, LongTermMemory, PatientMemory
 from ..losses import (
@@ -32,7 +32,7 @@ from ._model_calls import CallFailure
 from ._models import RowModels
 from ._snapshot_memory import RoundObservation
 
-kernel = compiled("_row", __package__)
+kernel = import_kernel("_row", __package__)
 
 
 def compiled_round(engine: Engine, models: RowModels) -> Any:

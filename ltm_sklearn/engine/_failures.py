@@ -68,8 +68,8 @@ class FailureLog:
         for (expert, verb, error), last in list(self._last_round.items()):
             if n_rounds - last >= QUIET_ROUNDS:
                 del self._last_round[expert, verb, error]
-                who = f"expert {expert}" if expert else "the memory"
-                logger.info("row %d: %s has not failed to %s for %d rounds", n_rows, who, verb, QUIET_ROUNDS)
+                source = f"expert {expert}" if expert else "the memory"
+                logger.info("row %d: %s has not failed to %s for %d rounds", n_rows, source, verb, QUIET_ROUNDS)
         if reports:
             for report in self._new(reports):
                 logger.warning("row %d: %s", n_rows, report.message)

@@ -1,4 +1,4 @@
-"""What the engine needs of models: protocols that the interfaces to scikit-learn and River implement."""
+"""Protocols of the model operations that the engine calls; the interfaces to scikit-learn and River implement them."""
 
 from __future__ import annotations
 

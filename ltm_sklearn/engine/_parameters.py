@@ -1,4 +1,4 @@
-"""From the parameters that the estimators for scikit-learn and for River share to an engine."""
+"""Parameters that the estimators for scikit-learn and for River share: their checks, and the engine made from them."""
 
 from __future__ import annotations
 

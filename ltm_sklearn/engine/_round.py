@@ -1,4 +1,4 @@
-"""What is known of one round: the predictions of the experts, and what scoring them resulted in."""
+"""Data of one round: the predictions of the experts, their losses, and the result."""
 
 from __future__ import annotations
 

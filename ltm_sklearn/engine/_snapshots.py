@@ -1,4 +1,4 @@
-"""Concept memory as users configure it: when models are copied, and how many copies are kept."""
+"""Settings of the concept memory: when models are copied, and how many copies are kept."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from sklearn.utils.validation import (
 )
 
 from .._param_checks import check_jobs, check_weights
-from .._sklearn_compat import CallbackSupportMixin, announced, with_callbacks
+from .._sklearn_compat import CallbackSupportMixin, rounds_with_callbacks, with_callbacks
 from .._typing import Floats
 from ..bandits import BanditAlgorithm
 from ..engine import (
@@ -142,7 +142,7 @@ class BaseLongTermMemory(
         batches = list(gen_batches(_num_samples(X), self.batch_size))
         if weights is not None:  # a batch without weight is not a round
             batches = [rows for rows in batches if weights[rows].any()]
-        for rows in announced(self, batches, X, y):
+        for rows in rounds_with_callbacks(self, batches, X, y):
             part = None if weights is None else weights[rows]
             adapter = self._adapter(self._routed("fit", part, _check_method_params(X, params, indices=rows)))
             self._engine.note(self._learn(adapter, _safe_indexing(X, rows), y[rows], targets[rows], part))

@@ -9,7 +9,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import _check_partial_fit_first_call
 from sklearn.utils.validation import column_or_1d
 
-from .._param_checks import named_value_errors, require
+from .._param_checks import named_value_errors, require_targets
 from .._typing import Floats
 from ..engine import averages, changing, lock_of, unchanged_on_error
 from ..losses import ClassificationScore
@@ -201,7 +201,7 @@ class LongTermMemoryClassifier(ClassifierMixin, DelayedLabelsEnsemble):
         if len(self.classes_) < 2:
             found = f"there is just one class, {self.classes_[0]!r}" if len(self.classes_) else "y has none"
             raise ValueError(f"at least two classes are needed; {found}")
-        require(self, y)
+        require_targets(self, y)
         if type(y) is not np.ndarray or y.ndim != 1:
             with named_value_errors("y"):
                 y = column_or_1d(y, warn=True)

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from .._frames import as_dicts
 from .._param_checks import check_weights
-from .._river_compat import chances_of, kind_of, takes_weights
+from .._river_compat import probabilities_by_label, river_model_kind, takes_weights
 from .._typing import Floats
 from ..engine import unchanged_on_error
 from ._validation import check_labels, check_numbers, check_rows, class_indices, one_kind
@@ -88,7 +88,7 @@ class FromRiver(MetaEstimatorMixin, BaseEstimator):
         return self
 
     def _check_model(self, kind: str) -> None:
-        if kind_of(self.model) != kind:
+        if river_model_kind(self.model) != kind:
             raise ValueError(f"model={self.model!r} must be a {kind} of River")
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -226,7 +226,7 @@ class FromRiverClassifier(ClassifierMixin, FromRiver):
         rows = self._rows(check_rows(self, X, reset=False))
         predictions = np.zeros((len(rows), len(index)))
         for row, x in zip(predictions, rows, strict=True):
-            for label, chance in chances_of(self.model_, x).items():
+            for label, chance in probabilities_by_label(self.model_, x).items():
                 if label in index:
                     row[index[label]] = chance
         total = predictions.sum(axis=1, keepdims=True)
@@ -312,7 +312,7 @@ class FromRiverRegressor(RegressorMixin, FromRiver):
 
 def as_sklearn_model(model: Any) -> Any:
     """Wrap a classifier or regressor of River as a scikit-learn estimator; return anything else unchanged."""
-    kind = kind_of(model)
+    kind = river_model_kind(model)
     if kind is None:
         return model
     wrapped = FromRiverClassifier(model) if kind == "classifier" else FromRiverRegressor(model)

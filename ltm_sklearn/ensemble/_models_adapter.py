@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import _safe_indexing
 
-from .._frames import as_numbers, last_rows, stacked
+from .._frames import as_numbers, concatenate_rows, last_rows
 from .._typing import Floats
 from ._sliding_window import SlidingWindow
 
@@ -38,7 +38,7 @@ class SklearnModelsAdapter:
 
     last_rows = staticmethod(last_rows)
     chosen = staticmethod(_safe_indexing)
-    concatenated = staticmethod(stacked)
+    concatenated = staticmethod(concatenate_rows)
 
     def predict(self, model: Any, X: Any) -> Floats:
         """Return class probabilities in the order of ``classes``, or one column of numbers."""

@@ -13,7 +13,7 @@ from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_consistent_length, check_is_fitted, has_fit_parameter
 
-from .._frames import last_rows, stacked
+from .._frames import concatenate_rows, last_rows
 from .._param_checks import check_count, check_number, check_weights
 from .._typing import Floats
 from ..engine import unchanged_on_error
@@ -128,7 +128,7 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):
             raise TypeError(f"{type(self.estimator).__name__}.fit takes no sample_weight")
         rows = [X, y, np.ones(len(y)) if weights is None else weights]
         if hasattr(self, "_held"):
-            rows = [stacked([old, new]) for old, new in zip(self._held, rows, strict=True)]
+            rows = [concatenate_rows([old, new]) for old, new in zip(self._held, rows, strict=True)]
         self._held = [last_rows(part, self.window) for part in rows]
         self._weighted = weights is not None or getattr(self, "_weighted", False)
         self._new_rows = getattr(self, "_new_rows", 0) + len(y)

@@ -14,7 +14,7 @@ from sklearn.utils import assert_all_finite, check_array, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from .._param_checks import _named, named_value_errors, require
+from .._param_checks import named_value_errors, naming_argument, require_targets
 from .._typing import Floats
 
 #: Number of classes that an error message lists.
@@ -96,7 +96,7 @@ def _is_numeric(frame: Any) -> bool:
 
 def check_labels(estimator: Any, y: Any) -> Any:
     """Return class labels as an array; a ValueError says what is wrong with them."""
-    require(estimator, y)
+    require_targets(estimator, y)
     with named_value_errors("y"):
         y = column_or_1d(y, warn=True)
         assert_all_finite(y, input_name="y")
@@ -113,7 +113,7 @@ def one_kind(what: str) -> Iterator[None]:
     except TypeError as error:
         raise ValueError(f"{what} must have labels of one kind, all text or all numbers: {error}") from None
     except ValueError as error:
-        raise _named(error, what) from None
+        raise naming_argument(error, what) from None
 
 
 def class_indices(y: Any, classes: Any) -> Any:
@@ -135,7 +135,7 @@ def class_indices(y: Any, classes: Any) -> Any:
 
 def check_numbers(estimator: Any, y: Any) -> Floats:
     """Return targets as finite floats; a ValueError says what is wrong with them."""
-    require(estimator, y)
+    require_targets(estimator, y)
     with named_value_errors("y"):
         y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", estimator=estimator)
         numbers: Floats = column_or_1d(y, warn=True)

@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from .._frames import as_dicts
-from .._river_compat import kind_of, last_step
+from .._river_compat import last_step, river_model_kind
 from .._typing import Floats
 from ..streams import dicts_as_array
 
@@ -238,13 +238,15 @@ def is_classification_task(models: Mapping[Any, Any], y: NDArray[Any]) -> bool:
     classifiers = [name for name, kind in kinds.items() if kind == "classifier"]
     regressors = [name for name, kind in kinds.items() if kind == "regressor"]
     if classifiers and regressors:
-        raise ValueError(f"models {classifiers} are classifiers and {regressors} are regressors: evaluate them apart")
+        raise ValueError(
+            f"models {classifiers} are classifiers and {regressors} are regressors. Evaluate each kind in its own call"
+        )
     return bool(classifiers) or (not regressors and y.dtype.kind != "f")
 
 
 def _estimator_kind(model: Any) -> str | None:
     if hasattr(model, "learn_one"):
-        return kind_of(model)
+        return river_model_kind(model)
     if not hasattr(model, "__sklearn_tags__"):
         return None
     if is_classifier(model):

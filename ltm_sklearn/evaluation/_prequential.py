@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from .._frames import listed
-from .._param_checks import check_count, check_hashable, check_number, is_whole
+from .._frames import as_list
+from .._param_checks import check_count, check_hashable, check_number, is_integer
 from ..persistence import Checkpoint
 from ..recording import progress_bar
 from ..streams import open_stream
@@ -108,7 +108,7 @@ def prequential(
     """
     for name, count in (("batch_size", batch_size), ("window", window)):
         check_count(name, count, high=sys.maxsize)
-    if not is_whole(delay) or not 0 <= delay <= sys.maxsize:
+    if not is_integer(delay) or not 0 <= delay <= sys.maxsize:
         raise ValueError(f"delay={delay!r} must be a whole number, 0 or more")
     check_switches(max_switches)
     check_number("tolerance", tolerance, 0.0, np.inf)
@@ -116,7 +116,7 @@ def prequential(
         check_count("n_samples", n_samples, high=sys.maxsize)
     if checkpoint is not None and not isinstance(checkpoint, Checkpoint):
         raise ValueError(f"checkpoint={checkpoint!r} must be a Checkpoint, such as Checkpoint(folder)")
-    given_classes = None if classes is None else listed(classes, "classes")
+    given_classes = None if classes is None else as_list(classes, "classes")
     check_hashable(given_classes or (), "class")
     named = _named_models(models)
     chosen = _expert_indices(experts, list(named))
@@ -146,7 +146,7 @@ def prequential(
             "probabilities": probabilities,
             "window": window,
             "tolerance": tolerance,
-            "experts": None if experts is None else listed(experts, "experts"),
+            "experts": None if experts is None else as_list(experts, "experts"),
             "max_switches": max_switches,
         }
         run = resume(checkpoint, run, named, arguments)

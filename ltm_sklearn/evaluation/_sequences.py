@@ -13,10 +13,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .._optional import compiled
+from .._optional import import_kernel
 from .._typing import Floats
 
-kernel = compiled("_switching", __package__)
+kernel = import_kernel("_switching", __package__)
 
 
 def advance(losses: Floats, least: Floats) -> None:

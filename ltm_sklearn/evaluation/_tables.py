@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._param_checks import as_floats, is_whole
+from .._param_checks import as_floats, is_integer
 from .._typing import Floats
 
 MOST_SWITCHES = 100_000  #: memory is proportional to experts x switches
@@ -77,5 +77,5 @@ def check_table(values: ArrayLike, name: str) -> Floats:
 
 def check_switches(max_switches: Any) -> None:
     """Raise a ValueError unless ``max_switches`` is a whole number from 0 to the largest one."""
-    if not is_whole(max_switches) or not 0 <= max_switches <= MOST_SWITCHES:
+    if not is_integer(max_switches) or not 0 <= max_switches <= MOST_SWITCHES:
         raise ValueError(f"max_switches={max_switches!r} must be a whole number from 0 to {MOST_SWITCHES:,}")

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from .._numerics import restrict
+from .._numerics import restrict_to_awake
 from .._param_checks import as_floats, check_count, check_number, check_prior, check_rounds
 from .._typing import Floats, State
 from ._pool_state import join, leave, with_scaled_prior
@@ -160,7 +160,7 @@ class ExpertAlgorithm(BaseEstimator, ABC):
             self.state_ = self._start(prior, horizon=self.horizon)
             self.prior_, self.n_experts_ = prior, int(n_experts)
         played = self.current_weights().copy()
-        return played if confidence is None else restrict(played, confidence[0])
+        return played if confidence is None else restrict_to_awake(played, confidence[0])
 
     def current_weights(self) -> Floats:
         """Return the weights of the coming round without checks and without a copy; they must not be written to."""
@@ -226,7 +226,7 @@ class ExpertAlgorithm(BaseEstimator, ABC):
         )
         fed = rows[0]
         if confidence is not None:
-            fed = self._fed_losses(restrict(weights, confidence[0]), fed, confidence[0])
+            fed = self._fed_losses(restrict_to_awake(weights, confidence[0]), fed, confidence[0])
         state = self.state_
         self.state_ = {**self._late_state(state, weights, view, fed), "rounds": state["rounds"] + 1}
 
@@ -306,7 +306,7 @@ class ExpertAlgorithm(BaseEstimator, ABC):
         for t, loss in enumerate(losses):
             own = self._distribution(state)
             awake = None if confidence is None or (confidence[t] == 1.0).all() else confidence[t]
-            played[t] = own if awake is None else restrict(own, awake)
+            played[t] = own if awake is None else restrict_to_awake(own, awake)
             if awake is None or awake.any():
                 state = self._step(state, own, self._fed_losses(played[t], loss, awake))
         self.state_ = state  # set only at the end, so that an interrupted run does not change the state

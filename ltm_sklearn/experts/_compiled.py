@@ -5,11 +5,11 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from .._optional import compiled
+from .._optional import import_kernel
 from ._base import ExpertAlgorithm
 
 #: None where the package was installed without a C compiler; one warning says so.
-kernel = compiled("_kernel", __package__)
+kernel = import_kernel("_kernel", __package__)
 if kernel is None:
     warnings.warn(
         "ltm_sklearn runs without its compiled kernels, many times slower. It was installed without a C compiler, or "

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from .._numerics import restrict
+from .._numerics import restrict_to_awake
 from .._param_checks import check_horizon
 from .._typing import Floats, State
 from ._base import ExpertAlgorithm, check_plugin
@@ -101,7 +101,7 @@ class LearnedConfidence(ExpertAlgorithm):
     def _distribution(self, state: State) -> Floats:
         confidence = self._confidence(state)[1]  # Alg. 2, line 5: z
         own = self._plugins()[0]._distribution(state["static"])  # Alg. 2, line 4: w
-        cells = restrict(own, confidence.ravel())  # Alg. 2, line 6: p(i) ∝ Σ_j z(i, j) w(i, j)
+        cells = restrict_to_awake(own, confidence.ravel())  # Alg. 2, line 6: p(i) ∝ Σ_j z(i, j) w(i, j)
         return cells.reshape(confidence.shape).sum(axis=-1)
 
     def _next_state(self, state: State, weights: Floats, losses: Floats) -> State:

@@ -20,7 +20,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._numerics import TINY, normalise, restrict
+from .._numerics import TINY, normalise, restrict_to_awake
 from .._param_checks import check_horizon
 from .._typing import Floats, State
 from ._base import ExpertAlgorithm
@@ -266,7 +266,7 @@ class LongTermMemory(ExpertAlgorithm):
         if rounds is None:
             return super()._play_rounds(losses, confidence)
         own = rounds.run(losses, confidence)
-        return own if confidence is None else restrict(own, confidence)
+        return own if confidence is None else restrict_to_awake(own, confidence)
 
 
 class PatientMemory(LongTermMemory):

@@ -11,7 +11,7 @@ from .._typing import Floats, State
 from ._base import instantaneous_regret
 from ._exponential_weights import ExponentialWeights
 
-#: Logarithm of the lower limit of a weight, so that no expert is lost to underflow.
+#: Logarithm of the lower limit of a weight, so that no weight underflows to zero.
 LOG_FLOOR = float(np.log(1e-290))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._param_checks import check_count, check_number, check_real
+from .._param_checks import check_count, check_number, check_required_number
 from .._typing import Floats
 from ._base import ExpertAlgorithm
 from ._fixed_share import FixedShare
@@ -75,7 +75,7 @@ class SimpleReduction(LearnedConfidence):
     def check_parameters(self) -> None:
         super().check_parameters()
         check_number("rate", self.rate, 0.0, 0.2, low_open=True)
-        check_real("bias", self.bias, 0.0, 5.0)
+        check_required_number("bias", self.bias, 0.0, 5.0)
         check_count("n_segments", self.n_segments)
         check_count("n_distinct", self.n_distinct, self.n_segments)
 

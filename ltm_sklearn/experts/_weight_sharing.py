@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from .._numerics import normalise, restrict, softmax
+from .._numerics import normalise, restrict_to_awake, softmax
 from .._param_checks import check_horizon, check_number
 from .._typing import Floats, State
 from ._base import ExpertAlgorithm, over_experts
 from ._compiled import kernel_of
 
-#: Lower limit of the weights, so that no expert is lost to underflow and no number is denormal.
+#: Lower limit of the weights, so that no weight underflows to zero and no number is denormal.
 WEIGHT_FLOOR = 1e-100
 
 #: Largest learning rates for which the bounds hold; beyond a million, rounding errors decide between equal experts.
@@ -121,7 +121,7 @@ class WeightSharing(ExpertAlgorithm):
         after = {"weights": weights, "memory": memory, "rounds": state["rounds"] + learned}
         after["n_past"] = state.get("n_past", 0.0) + learned
         self.state_ = {**state, **{name: after[name] for name in after.keys() & state.keys()}}
-        return own if confidence is None else restrict(own, confidence)
+        return own if confidence is None else restrict_to_awake(own, confidence)
 
 
 def _with_totals_of(before: State, after: State) -> State:

@@ -28,10 +28,10 @@ class BiasScale:
         return self._versions[-1][1]
 
     def run(self, errors: Floats, issue: Integers, known_at: Integers, part: Floats) -> Floats:
-        """Return the distance that each round was issued with, (n_rounds, n_outputs), and learn the rounds.
+        """Return the distance with which each round was issued, (n_rounds, n_outputs), and learn the rounds.
 
-        ``errors`` (n_rounds, n_outputs) are the rounds' mean absolute errors; ``part`` (n_rounds,) says how far each
-        round counts.
+        ``errors`` (n_rounds, n_outputs) are the rounds' mean absolute errors; ``part`` (n_rounds,) is the weight of
+        each round.
         """
         issued = np.empty_like(errors)
         rounds = zip(errors, issue.tolist(), known_at.tolist(), part.tolist(), strict=True)

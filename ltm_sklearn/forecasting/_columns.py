@@ -64,7 +64,7 @@ def codes_of(values: Any, codes: dict[Any, int], what: str) -> Integers:
     array = np.asarray(values)
     try:
         unique, inverse = _factorised(array)
-    except TypeError as error:  # lists, say, or text beside numbers
+    except TypeError as error:  # lists, for example, or text beside numbers
         raise ValueError(f"{what} must hold text or numbers, all of one kind: {error}") from None
     for row_of, label in unique:
         if not is_known(label):

@@ -107,7 +107,7 @@ class ExpertColumns:
         return forecasts
 
     def _add_experts(self, experts: list[Any]) -> None:
-        """Add the names of new experts, who come last."""
+        """Append the names of new experts."""
         self.labels.named = True
         self.labels.experts = self.labels.experts + [name for name in experts if name not in self.labels.experts]
         self.positions = [self.labels.experts.index(name) for name in experts]

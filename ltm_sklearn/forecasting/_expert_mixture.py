@@ -30,7 +30,7 @@ from ._series_state import may_fail
 class ExpertMixture(MixtureAttributes, MultiOutputMixin, RegressorMixin, BaseEstimator):
     """Combination of forecasts by weights that follow the best models of the current regime and remember earlier ones.
 
-    A row of ``X`` holds the forecasts of the models for one time, a column for each; NaN says that a model has no
+    A row of ``X`` holds the forecasts of the models for one time, a column for each; NaN means that a model has no
     forecast: it sleeps. ``partial_fit`` takes rows whose targets are known, in the order of time. Each row is scored
     with the weights that were in force when it was *issued*: see ``block`` and ``lag``.
 
@@ -423,7 +423,7 @@ class ExpertMixture(MixtureAttributes, MultiOutputMixin, RegressorMixin, BaseEst
 
 
 def _add_experts(n: int, panel: Panel, histories: dict[int, RowHistory]) -> None:
-    """Add experts, who come last."""
+    """Add ``n`` experts after the others, to the panel and to the histories."""
     for _ in range(n):
         panel.add_expert()
         for history in histories.values():

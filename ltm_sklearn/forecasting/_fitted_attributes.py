@@ -79,7 +79,7 @@ class MixtureAttributes:
         codes = self._labels.series
         if series is None:
             if len(codes) > 1:
-                raise ValueError(f"there are {len(codes)} series: say which, with series=")
+                raise ValueError(f"there are {len(codes)} series: pass series= to select one")
             return 0
         return _looked_up(codes, series, "series", f"there are {len(codes)}")
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_array, check_consistent_length
 
 from .._frames import as_frame
-from .._param_checks import as_floats, check_weights, named_value_errors, require
+from .._param_checks import as_floats, check_weights, named_value_errors, require_targets
 from .._typing import Floats
 from ._expert_columns import ExpertColumns
 from ._forecast_table import ForecastTable
@@ -57,7 +57,7 @@ class ForecastReader:
     ) -> LabelledTable:
         """Read forecasts, and targets if they are to be learned."""
         if learn:
-            require(self.mixture, y)
+            require_targets(self.mixture, y)
         frame = as_frame(X)
         forecasts = self.experts.read(X, frame, learn)
         n_rows = len(forecasts)
@@ -104,7 +104,7 @@ class ForecastReader:
         if infinite.any():
             row, expert, _ = np.argwhere(infinite)[0]
             column = self.experts.column(expert)
-            raise ValueError(f"{column} is infinite in {place(row)}; NaN says that there is no forecast")
+            raise ValueError(f"{column} is infinite in {place(row)}; pass NaN where there is no forecast")
         asleep = np.isnan(forecasts)
         if awake is not None:
             asleep |= (awake == 0.0)[:, :, np.newaxis]

@@ -1,8 +1,8 @@
 """Packed series: many series states as a few arrays, in which they are pickled, copied and saved.
 
 A series state is some fifty small objects, the same fifty for every series. One by one they take many times as long to
-write and to read as their numbers do. States of the default aggregator are taken apart class by class; a state with
-anything else in it is left as it is.
+write and to read as their numbers do. States of the default aggregator are split into arrays, class by class; a state
+that contains objects of any other class is stored as one object.
 """
 
 from __future__ import annotations

@@ -151,7 +151,7 @@ class Panel:
         own = combine(table, pool_forecasts if further is None else np.concatenate([pool_forecasts, further], axis=1))
         if own.weights is None or pool.weights is None:
             return own
-        # the pool is a mixture of the others, who get its weight
+        # the pool is a mixture of the other experts, to which its weight is added
         return own._replace(weights=own.weights[:, 1:] + own.weights[:, :1] * pool.weights)
 
     def _learn_states(

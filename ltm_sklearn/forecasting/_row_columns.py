@@ -114,7 +114,7 @@ class RowColumns:
             code = int(series[row])
             if code in last_block and last_block[code] == names[codes[row]]:
                 raise ValueError(
-                    f"row {row} goes on with block {names[codes[row]]!r}: hand in all rows of a block in one call"
+                    f"row {row} goes on with block {names[codes[row]]!r}: pass all rows of a block in one call"
                 )
         last_block.update({int(series[row]): names[codes[row]] for row in tails.tolist()})
         return codes

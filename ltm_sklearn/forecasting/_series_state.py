@@ -9,7 +9,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
-from .._optional import compiled
+from .._optional import import_kernel
 from .._typing import Floats, Integers
 from ..aggregation import Aggregator, AggregatorWeights, ForecastRows
 from ..experts import LongTermMemory, MLPoly, SteadyMemory
@@ -25,7 +25,7 @@ from ..losses import (
     SquaredError,
 )
 
-kernel = compiled("_mixing", __package__)
+kernel = import_kernel("_mixing", __package__)
 
 #: Names of the losses in the kernel, and of the attribute that is their parameter.
 KERNEL_LOSSES: dict[type, tuple[str, str]] = {

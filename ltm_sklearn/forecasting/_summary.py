@@ -96,7 +96,7 @@ def new_summary(mixture: Any, series: Any, max_switches: int) -> MixtureSummary:
     if not total > 0.0:
         seen, block = int(rows_seen.sum()), mixture._in_force.block
         raise ValueError(
-            f"no round is complete yet, after {seen} rows with block={block!r}: there is nothing to sum up"
+            f"no round is complete yet, after {seen} rows with block={block!r}. Learn at least one complete block first"
         )
 
     def row(name: str, kind: str, at: int) -> SummaryRow:
@@ -120,7 +120,7 @@ def _oracles(mixture: Any, series: Any, max_switches: int) -> tuple[list[Summary
     if mixture._in_force.record is None:
         return [], "No oracles: nothing was recorded (record=)."
     if series is None and len(mixture._labels.series) > 1:
-        return [], "No oracles: there are several series; ask for one."
+        return [], "No oracles: there are several series. Pass series= to select one."
     if mixture._labels.n_outputs > 1:
         return [], "No oracles: there are several outputs."
     record = mixture.run_record(series=series)

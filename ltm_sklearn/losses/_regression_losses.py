@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._param_checks import check_real
+from .._param_checks import check_required_number
 from .._typing import Floats
 from ._custom import call_loss, clip_large
 
@@ -66,7 +66,7 @@ class Pinball(RegressionLoss):
     quantile: float = 0.5
 
     def __post_init__(self) -> None:
-        check_real("quantile", self.quantile, 0.0, 1.0, low_open=True, high_open=True)
+        check_required_number("quantile", self.quantile, 0.0, 1.0, low_open=True, high_open=True)
 
     def __call__(self, y: Floats, prediction: Floats) -> Floats:
         error = y - prediction
@@ -110,7 +110,7 @@ class Huber(RegressionLoss):
     delta: float = 1.0
 
     def __post_init__(self) -> None:
-        check_real("delta", self.delta, 0.0, np.inf, low_open=True, high_open=True)
+        check_required_number("delta", self.delta, 0.0, np.inf, low_open=True, high_open=True)
 
     def __call__(self, y: Floats, prediction: Floats) -> Floats:
         size = np.abs(prediction - y)

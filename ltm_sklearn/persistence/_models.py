@@ -134,7 +134,7 @@ def is_same(one: Any, other: Any) -> bool:
     described = []
     for obj in (one, other):
         writer = _ContentWriter()
-        described.append((writer, to_json([writer.value(obj), writer.nodes])))  # JSON tells 1, 1.0 and true apart
+        described.append((writer, to_json([writer.value(obj), writer.nodes])))  # in JSON 1, 1.0 and true differ
     return described[0][1] == described[1][1]
 
 

@@ -11,9 +11,9 @@ from typing import Any, Self
 import numpy as np
 from river import base
 
-from .._frames import listed
+from .._frames import as_list
 from .._param_checks import check_count
-from .._river_compat import kind_of
+from .._river_compat import river_model_kind
 from ..bandits import BanditAlgorithm
 from ..engine import (
     DelayedLabels,
@@ -84,7 +84,7 @@ class RiverEnsemble(FittedAttributes, NamedModels):
         for name, model in zip(self._names, self, strict=True):
             if not isinstance(model, base.Estimator) or not hasattr(model, "learn_one"):
                 raise ValueError(f"model {name!r} is {model!r}, which is neither River's nor scikit-learn's")
-            if kind_of(model) != self._kind:
+            if river_model_kind(model) != self._kind:
                 raise ValueError(f"model {name!r} ({type(model).__name__}) is no {self._kind}")
         self._score()  # raises if the loss is invalid
 
@@ -186,7 +186,7 @@ class RiverEnsemble(FittedAttributes, NamedModels):
         The loss of an expert is its mean over the rows. River's models learn the rows one by one, as in `learn_one`;
         scikit-learn's estimators learn them in one call.
         """
-        rows, targets = RowBatch.of_frame(X), listed(y, "y")
+        rows, targets = RowBatch.of_frame(X), as_list(y, "y")
         if len(rows) != len(targets):
             raise ValueError(f"there are {len(rows)} rows and {len(targets)} targets")
         if rows:

@@ -11,7 +11,7 @@ from river.utils import dataframe
 from sklearn import config_context
 from sklearn.base import clone
 
-from .._frames import listed
+from .._frames import as_list
 from .._param_checks import check_count
 from .._typing import Floats
 from ..ensemble import SlidingWindow, is_frozen, takes_nan, takes_sample_weight
@@ -66,7 +66,7 @@ class BatchedEstimator(base.Estimator):
             self._features = features
 
     def _add_frame(self, X: Any, y: Any, w: Any) -> None:
-        frame, y = dataframe.into_frame(X), listed(y, "y")
+        frame, y = dataframe.into_frame(X), as_list(y, "y")
         if len(y) != len(frame):
             raise ValueError(f"there are {len(frame)} rows and {len(y)} targets")
         weights = checked_weights(w, len(y))

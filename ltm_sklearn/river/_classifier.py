@@ -10,7 +10,7 @@ import numpy as np
 from river import base, linear_model, naive_bayes, preprocessing
 from river.utils.dataframe import to_native_frame, to_native_series
 
-from .._river_compat import chances_of
+from .._river_compat import probabilities_by_label
 from .._typing import Floats
 from ..engine import averages, lock_of, unshare
 from ..losses import ClassificationScore
@@ -164,7 +164,7 @@ class LongTermMemoryClassifier(RiverEnsemble, base.MiniBatchClassifier):
             return  # models are queried only when they are selected
         for model in self:  # models that were trained before know labels
             with suppress(Exception):  # the next round raises and reports it again
-                self._targets(list(chances_of(model, X[0])))
+                self._targets(list(probabilities_by_label(model, X[0])))
 
     def _score(self) -> ClassificationScore:
         return ClassificationScore(self.loss, len(self._first_classes()), average=averages(self))

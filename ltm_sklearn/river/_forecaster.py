@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from river import base, time_series
 
-from .._frames import listed
+from .._frames import as_list
 from .._param_checks import check_count
 from .._typing import Floats
 from ..engine import QUIET_ROUNDS, WARM_UP_ROWS, ExpertWarning
@@ -89,7 +89,7 @@ class LongTermMemoryForecaster(NamedModels, time_series.base.Forecaster):
         """
         check_numbers([y])
         state = self._started()
-        state.outlook.check([y])
+        state.horizon_weights.check([y])
         tracked = state.longest if self.horizon is None else self.horizon
         forecasts = state.forecasts[:tracked]
         if x is None and len(forecasts) < tracked:
@@ -97,10 +97,10 @@ class LongTermMemoryForecaster(NamedModels, time_series.base.Forecaster):
         elif not len(forecasts):
             assert x is not None
             forecasts = self._query(1, [x])
-        now = state.outlook.n_values
+        now = state.horizon_weights.n_values
         steps = range(1, len(forecasts) + 1)
-        state.outlook.add_forecasts([now + step for step in steps], steps, forecasts)
-        state.outlook.learn({now + 1: float(y)})
+        state.horizon_weights.add_forecasts([now + step for step in steps], steps, forecasts)
+        state.horizon_weights.learn({now + 1: float(y)})
         state.forecasts, state.last = state.forecasts[:0], float(y)
         for name, expert in zip(self._names, state.experts, strict=True):
             try:
@@ -113,7 +113,7 @@ class LongTermMemoryForecaster(NamedModels, time_series.base.Forecaster):
     def forecast(self, horizon: int, xs: Sequence[dict[Any, Any]] | None = None) -> list[float]:
         """Forecast the next values; where no expert has a forecast the last value, or 0 before the first."""
         check_count("horizon", horizon)
-        xs = None if xs is None else listed(xs, "xs")
+        xs = None if xs is None else as_list(xs, "xs")
         if xs is not None and len(xs) != horizon:
             raise ValueError(f"xs has features of {len(xs)} steps, but horizon={horizon}")
         state = self._started()
@@ -121,7 +121,7 @@ class LongTermMemoryForecaster(NamedModels, time_series.base.Forecaster):
         if len(table) >= len(state.forecasts):
             state.forecasts = table
         state.longest = max(state.longest, horizon)
-        forecasts = state.outlook.combine(range(1, horizon + 1), table)
+        forecasts = state.horizon_weights.combine(range(1, horizon + 1), table)
         return np.where(np.isnan(forecasts), state.last, forecasts).tolist()
 
     def _query(self, horizon: int, xs: list[dict[Any, Any]] | None) -> Floats:
@@ -141,14 +141,14 @@ class LongTermMemoryForecaster(NamedModels, time_series.base.Forecaster):
                 state.has_forecast[at] = True
             except Exception as error:
                 # many models need some values before they can forecast
-                if state.has_forecast[at] or state.outlook.n_values >= WARM_UP_ROWS:
+                if state.has_forecast[at] or state.horizon_weights.n_values >= WARM_UP_ROWS:
                     self._warn(name, "forecast", error)
         return table
 
     def _warn(self, name: str, verb: str, error: Exception) -> None:
         """Warn of an expert that failed, unless the same failure was reported recently."""
         state, kind = self._started(), type(error).__name__
-        now, last = state.outlook.n_values, state.warned.get((name, verb, kind))
+        now, last = state.horizon_weights.n_values, state.warned.get((name, verb, kind))
         state.warned[name, verb, kind] = now
         if last is None or now - last >= QUIET_ROUNDS:
             warn_user(f"expert {name!r} could not {verb} and slept: {kind}: {error}", ExpertWarning)
@@ -163,8 +163,8 @@ class LongTermMemoryForecaster(NamedModels, time_series.base.Forecaster):
     @property
     def weights_(self) -> Floats:
         """Current weights, (n_steps, n_experts), of the steps that learn; of the first step, before that."""
-        outlook = self._started().outlook
-        return np.stack([outlook.weights(step) for step in sorted(outlook.states) or [1]])
+        horizon_weights = self._started().horizon_weights
+        return np.stack([horizon_weights.weights(step) for step in sorted(horizon_weights.states) or [1]])
 
     @property
     def leader_(self) -> str:
@@ -179,10 +179,10 @@ class LongTermMemoryForecaster(NamedModels, time_series.base.Forecaster):
 class _ForecasterState:
     """Everything that changes as values come, in one object, so that it is copied together."""
 
-    def __init__(self, models: list[Any], outlook: HorizonWeights) -> None:
+    def __init__(self, models: list[Any], horizon_weights: HorizonWeights) -> None:
         # Trained copies, not untrained ones: River's models may have been trained before.
         self.experts = [copy.deepcopy(model) for model in models]
-        self.outlook = outlook
+        self.horizon_weights = horizon_weights
         self.forecasts: Floats = np.empty((0, len(models)))  #: forecasts since the last value, by step
         self.longest = 1  #: longest horizon so far
         self.last = 0.0  #: last value

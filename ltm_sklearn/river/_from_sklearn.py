@@ -173,7 +173,7 @@ class FromSklearnClassifier(BatchedEstimator, base.MiniBatchClassifier):
             self._kept.popleft()
 
     def _train_fresh(self, known: Sequence[Any], *batch: Any) -> None:
-        """Train a fresh estimator, which knows the new labels, on the kept rows and a batch."""
+        """Train a fresh estimator on the kept rows and a batch, so that it can predict the new labels."""
         X, y, weights = (np.concatenate(parts)[-MAX_KEPT_ROWS:] for parts in zip(*self._kept, batch, strict=True))
         labels = np.unique([*known, *batch[1], *y.tolist()])
         if len(labels) > 1:

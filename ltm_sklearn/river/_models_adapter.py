@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._frames import as_number, as_numbers
-from .._river_compat import chances_of, takes_weights
+from .._river_compat import probabilities_by_label, takes_weights
 from .._typing import Floats
 from ._batched_estimator import BatchedEstimator
 from ._row_batch import RowBatch
@@ -71,7 +71,7 @@ class RiverModelsAdapter:
             return as_numbers(numbers).reshape(len(X), 1)
         if _takes_frame(model, X) and hasattr(model.estimator, "predict_proba"):
             return self._of_frame(nw.from_native(model.predict_proba_many(X.frame), eager_only=True), len(X))
-        return self._of_dicts(_predictions(partial(chances_of, model), X, {}))
+        return self._of_dicts(_predictions(partial(probabilities_by_label, model), X, {}))
 
     def _of_dicts(self, predictions: list[dict[Any, float]]) -> Floats | None:
         """Return probabilities by label as an array; None if all rows have none."""

@@ -7,7 +7,7 @@ from typing import Any, Self
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from .._frames import frame_as_dicts, listed
+from .._frames import as_list, frame_rows_as_dicts
 from .._param_checks import as_floats
 from .._typing import Floats
 
@@ -20,7 +20,7 @@ class RowBatch(list[dict[Any, Any]]):
     @classmethod
     def of_frame(cls, X: Any) -> Self:
         """Return the rows of a frame."""
-        rows = cls(frame_as_dicts(as_narwhals(X)))
+        rows = cls(frame_rows_as_dicts(as_narwhals(X)))
         rows.frame = X
         return rows
 
@@ -42,7 +42,7 @@ def as_narwhals(X: Any) -> nw.DataFrame[Any]:
 
 def checked_weights(w: Any, n_rows: int) -> Floats:
     """Return the weights of rows, one for all or one for each; a ValueError says what is wrong with them."""
-    weights = as_floats(w if np.ndim(w) == 0 else listed(w), "weights w")
+    weights = as_floats(w if np.ndim(w) == 0 else as_list(w), "weights w")
     if weights.ndim and len(weights) != n_rows:
         raise ValueError(f"there are {len(weights)} weights for {n_rows} rows")
     if not ((weights >= 0.0) & np.isfinite(weights)).all():

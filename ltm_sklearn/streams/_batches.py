@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
-from .._frames import stacked
+from .._frames import concatenate_rows
 from .._optional import import_extra
 
 
@@ -83,7 +83,7 @@ def concatenate(batches: list[Batch]) -> Batch:
         targets = [y.astype(object) for y in targets]
     concepts = [batch.concept for batch in batches if batch.concept is not None]
     tables = [batch.X for batch in batches]
-    X = [x for table in tables for x in table] if isinstance(tables[0], list) else stacked(tables)
+    X = [x for table in tables for x in table] if isinstance(tables[0], list) else concatenate_rows(tables)
     return Batch(X, np.concatenate(targets), np.concatenate(concepts) if concepts else None)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .._frames import listed
+from .._frames import as_list
 from .._param_checks import check_count
 from ._concepts import Agrawal, Hyperplane, Led, LinearRegression, RandomTree, Sea, Sine, Stagger
 from ._recurring_concepts import RecurringConcepts
@@ -45,7 +45,7 @@ def sea(thresholds: Sequence[float] = (8.0, 9.0, 7.0, 9.5), **schedule: Any) -> 
     **schedule
         ``order``, ``length``, ``n_segments``, ``noise``, ``seed``, ...: parameters of :class:`RecurringConcepts`.
     """
-    return RecurringConcepts([Sea(threshold) for threshold in listed(thresholds, "thresholds")], **schedule)
+    return RecurringConcepts([Sea(threshold) for threshold in as_list(thresholds, "thresholds")], **schedule)
 
 
 def sine(**schedule: Any) -> RecurringConcepts:
@@ -69,7 +69,7 @@ def agrawal(rules: Sequence[int] = (0, 1, 2), **schedule: Any) -> RecurringConce
     **schedule
         ``order``, ``length``, ``n_segments``, ``noise``, ``seed``, ...: parameters of :class:`RecurringConcepts`.
     """
-    return RecurringConcepts([Agrawal(rule) for rule in listed(rules, "rules")], **schedule)
+    return RecurringConcepts([Agrawal(rule) for rule in as_list(rules, "rules")], **schedule)
 
 
 def led(n_concepts: int = 3, **schedule: Any) -> RecurringConcepts:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._param_checks import check_count, check_real, is_whole
+from .._param_checks import check_count, check_required_number, is_integer
 from .._typing import Floats
 
 MOST_FEATURES = 1_000_000
@@ -65,7 +65,7 @@ class Sea:
     classes = (0, 1)
 
     def __post_init__(self) -> None:
-        check_real("threshold", self.threshold, 0.0, 20.0)
+        check_required_number("threshold", self.threshold, 0.0, 20.0)
 
     def __call__(self, rng: np.random.Generator, n_rows: int) -> LabelledRows:
         X = 10.0 * rng.random((n_rows, 3))
@@ -136,8 +136,8 @@ class Agrawal:
         return LabelledRows(X, self._label(salary, commission, age, education, value, years, loan).astype(np.int64))
 
     def _label(self, salary: Any, commission: Any, age: Any, education: Any, value: Any, years: Any, loan: Any) -> Any:
-        def by_age(young: Any, middle: Any, old: Any) -> Any:
-            return np.where(age < 40, young, np.where(age < 60, middle, old))
+        def by_age(below_40: Any, below_60: Any, older: Any) -> Any:
+            return np.where(age < 40, below_40, np.where(age < 60, below_60, older))
 
         def within(what: Any, low: float, high: float) -> Any:
             return (what >= 1000 * low) & (what <= 1000 * high)
@@ -209,7 +209,7 @@ class Led:
     classes = tuple(range(10))
 
     def __post_init__(self) -> None:
-        check_real("flipped", self.flipped, 0.0, 1.0)
+        check_required_number("flipped", self.flipped, 0.0, 1.0)
         check_seed(self.seed)
 
     def __call__(self, rng: np.random.Generator, n_rows: int) -> LabelledRows:
@@ -297,7 +297,7 @@ class Hyperplane:
 
     def __post_init__(self) -> None:
         check_count("n_features", self.n_features, high=MOST_FEATURES)
-        check_real("angle", self.angle, -MOST_TURN, MOST_TURN)
+        check_required_number("angle", self.angle, -MOST_TURN, MOST_TURN)
         if self.n_features < 2:
             raise ValueError(f"n_features={self.n_features!r} must be at least 2: a plane cannot turn in one dimension")
 
@@ -335,7 +335,7 @@ class LinearRegression:
 
     def __post_init__(self) -> None:
         check_count("n_features", self.n_features, high=MOST_FEATURES)
-        check_real("deviation", self.deviation, 0.0, MOST_DEVIATION)
+        check_required_number("deviation", self.deviation, 0.0, MOST_DEVIATION)
         check_seed(self.seed)
 
     @property
@@ -350,11 +350,11 @@ class LinearRegression:
 
 def check_index(name: str, value: Any, count: int) -> None:
     """Raise a ValueError unless a parameter is a whole number from 0 to ``count - 1``."""
-    if not is_whole(value) or not 0 <= value < count:
+    if not is_integer(value) or not 0 <= value < count:
         raise ValueError(f"{name}={value!r} must be a whole number from 0 to {count - 1}")
 
 
 def check_seed(seed: Any) -> None:
     """Raise a ValueError unless a seed is a whole number, 0 or more, as NumPy's generators need."""
-    if not is_whole(seed) or seed < 0:
+    if not is_integer(seed) or seed < 0:
         raise ValueError(f"seed={seed!r} must be a whole number, 0 or more")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import _safe_indexing
 
-from .._frames import as_frame, is_known, listed
+from .._frames import as_frame, as_list, is_known
 from .._optional import import_extra
 from .._param_checks import check_count, check_flag, check_hashable
 from ._batches import Batch, as_frames, rebatch
@@ -64,7 +64,7 @@ class Batches:
         check_flag("as_frame", as_frame)
         if isinstance(drop, str):
             raise ValueError(f"drop={drop!r} must be a sequence of column names, such as [{drop!r}]")
-        dropped = listed(drop, "drop")
+        dropped = as_list(drop, "drop")
         check_hashable([target, *dropped], "column")
         self.source, self.target, self.batch_size = source, target, batch_size
         self.drop, self.as_frame, self.dtype = dropped, as_frame, dtype

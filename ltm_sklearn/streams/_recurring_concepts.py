@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
-from .._frames import as_dicts, listed
-from .._param_checks import as_floats, check_count, check_option, check_real
+from .._frames import as_dicts, as_list
+from .._param_checks import as_floats, check_count, check_option, check_required_number
 from .._typing import Floats
 from ._batches import Batch, as_frames, distinct_labels, rebatch, target_array
 from ._concept_sources import Draw, source_of
@@ -100,7 +100,7 @@ class RecurringConcepts:
         classes: Sequence[Any] | None = None,
         seed: int | None = None,
     ) -> None:
-        named = dict(concepts) if isinstance(concepts, Mapping) else dict(enumerate(listed(concepts, "concepts")))
+        named = dict(concepts) if isinstance(concepts, Mapping) else dict(enumerate(as_list(concepts, "concepts")))
         if not named:
             raise ValueError("concepts is empty: pass at least one concept")
         self.concept_names = list(named)
@@ -118,7 +118,7 @@ class RecurringConcepts:
         check_index("width", width, MOST_ROWS)
         self.width = width
         self.classes = self._known_classes() if classes is None else list(classes)
-        check_real("noise", noise, 0.0, MOST_DEVIATION)
+        check_required_number("noise", noise, 0.0, MOST_DEVIATION)
         if self.classes is not None and noise > 1.0:
             raise ValueError(f"noise={noise!r} is a share of the labels: it must be at most 1")
         self.noise = noise
@@ -139,7 +139,7 @@ class RecurringConcepts:
         if isinstance(order, str):
             check_option("order", order, ("cyclic", "random", "markov"))
             return order
-        names = listed(order, "order")
+        names = as_list(order, "order")
         if not names:
             raise ValueError("order is empty: it must name at least one concept")
         for name in names:

@@ -94,7 +94,7 @@ def test_rows_of_a_block_must_come_in_one_call():
     mixture = ExpertMixture(block="day").partial_fit(table[:12], y[:12])
     mixture.partial_fit(table[12:16], y[12:16])
     before = pickle.dumps(mixture.predict(table))
-    with pytest.raises(ValueError, match=r"row 0 goes on with block 2: hand in all rows of a block in one call"):
+    with pytest.raises(ValueError, match=r"row 0 goes on with block 2: pass all rows of a block in one call"):
         mixture.partial_fit(table[16:], y[16:])
     assert pickle.dumps(mixture.predict(table)) == before
 
