@@ -3,10 +3,10 @@ Choosing among paid models with bandit feedback
 ===============================================
 
 Eight models stand behind an API, and each call costs a cent. Four kinds of customers take turns; for each kind there
-is a good model and a poor one, and nobody tells when the kind changes. To ask all eight every time is dear. With
-``feedback="bandit"`` one model is asked, and only its mistake is seen. The point: calls and mistakes together then
-cost far less than to ask all models, or to trust one for good, since the model that was good for a kind of customers
-is found again when they return.
+is a good model and a poor one, and nobody knows when the kind changes. To query all eight each time is expensive.
+With ``feedback="bandit"`` one model is queried, and only its mistake is observed. Calls and mistakes together then cost
+far less than to query all models, or always the same one, since the model that was good for a kind of customers is
+found again when they return.
 """
 
 import matplotlib.pyplot as plt
@@ -50,7 +50,7 @@ X, y = np.concatenate([X for X, _ in batches]), np.concatenate([y for _, y in ba
 # One, two or all of them
 # -----------------------
 #
-# ``issue`` is when models are asked; ``learn`` comes with the truth, under the same id. ``n_queries=2``: two.
+# ``issue`` queries the models; ``learn`` passes the true labels under the same ids. ``n_queries=2`` queries two models.
 
 ways = {
     "ask one": {"feedback": "bandit"},
@@ -107,10 +107,10 @@ right.set(xlabel="EUR", title="Cost by kind")
 right.legend(frameon=False)
 
 # %%
-# Whom it asks
-# ------------
+# Queried models
+# --------------
 #
-# The probabilities with which a model was asked. Above, the kind of customers who were there.
+# The probabilities with which each model was queried. Above, the kind of customers in that time.
 
 display = WeightStackDisplay.from_estimator(ensembles["ask one"])
 for at, kind in enumerate(visits):

@@ -43,7 +43,7 @@ def static_regret(policy, contexts, losses, arms):
 # ----------------------------
 #
 # It watches copies of the bandit, and makes an arm good just where they look away. Exp3.S is made for switching
-# benchmarks, and is told S, T and the range of the losses.
+# benchmarks, and gets S, T and the range of the losses.
 
 numbers_of_arms = (5, 10, 20, 40, 80)
 regrets, guarantees = [], []

@@ -82,8 +82,9 @@ ax.legend(frameon=False)
 # --------------
 #
 # ``algorithm=`` of the estimators takes it, too, alone or in a reduction. Here five forecasters are combined, of
-# which three are good in turn. (``gradient=False`` charges each with its own error, so that a single one is to be
-# found and not a blend.) An algorithm of your own runs in Python, which takes a fraction of a millisecond a round.
+# which three are good in turn. (``gradient=False`` scores each by its own error, so that the best single
+# forecaster is found, and not the best blend.) An algorithm of your own runs in Python, which takes a fraction of a
+# millisecond a round.
 
 truth = rng.normal(size=2400).cumsum()
 turn = np.repeat(np.arange(12) % 3, 200)

@@ -67,10 +67,10 @@ said = pd.concat(said)
 print(f"{panel().n_series_} shops, {panel().n_samples_seen_} rows, {panel().generation_} calls")
 
 # %%
-# Who is trusted where
-# --------------------
+# Weights by shop
+# ---------------
 #
-# The shops of market towns trust the one who knows of markets, and the others do not.
+# In the shops of market towns the forecaster that knows the market days has a large weight; in the others it has not.
 
 last = rows.loc[said.index]
 errors = {name: (last[name] - last["y"]).abs().mean() for name in ("no market", "market", "yesterday")}

@@ -31,7 +31,7 @@ print("changes at rows", stream.changes())
 # -------------
 #
 # Any scikit-learn classifiers are experts. A call of ``partial_fit`` is a round: the experts predict the rows, are
-# charged for their mistakes, and then learn the rows. With ``record=`` the ensemble keeps what its pictures need.
+# scored, and then learn the rows. With ``record=`` the ensemble keeps what its pictures need.
 
 experts = [("bayes", GaussianNB()), ("sgd", SGDClassifier(loss="log_loss", random_state=0))]
 models = {
@@ -48,8 +48,8 @@ print(result.frame()[["accuracy", "after_change", "after_return"]].round(3))
 result.plot()
 
 # %%
-# Whom the ensemble trusts
-# ------------------------
+# Weights of the ensemble
+# -----------------------
 #
 # A name with a number, such as ``bayes@400``, is a snapshot: a copy of that model as it was after so many rows, which
 # is never trained again. When a rule returns, so does the weight of a snapshot that knows it.

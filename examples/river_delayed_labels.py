@@ -95,9 +95,9 @@ ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.01), ncols=4, frameon=False
 # Ids
 # ---
 #
-# River's evaluators do not tell a model which label belongs to which prediction. Without that, experts are charged
-# for what they say when the label comes. In a loop of your own, give ids, and they are charged for what they said at
-# the time:
+# River's evaluators do not tell a model which label belongs to which prediction. Without that, experts are scored
+# by what they predict when the label comes. In your own loop, pass ids, and they are scored by what they predicted at
+# the time of the row:
 
 model = models["with memory"]
 x, y = next(iter(patterns))

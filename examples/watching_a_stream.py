@@ -21,7 +21,7 @@ from ltm_sklearn.display import LiveDisplay
 
 # %%
 # The process that learns. ``verbose=1`` prints a line whenever its rounds have doubled; what the memory does, and
-# experts that fail, are heard on the logger ``ltm_sklearn``.
+# experts that fail, are logged by the logger ``ltm_sklearn``.
 log = Path(mkdtemp()) / "run.jsonl"
 events, handler = logging.getLogger("ltm_sklearn"), logging.StreamHandler(sys.stdout)
 events.setLevel(logging.INFO)

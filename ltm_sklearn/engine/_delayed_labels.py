@@ -1,4 +1,4 @@
-"""Predicted rows whose labels have not arrived yet."""
+"""Buffer of predicted rows whose labels have not arrived yet."""
 
 from __future__ import annotations
 

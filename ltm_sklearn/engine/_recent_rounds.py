@@ -41,7 +41,7 @@ class RecentRounds:
         self.experts: list[Expert | None] = [experts[at] for at in self.indices]
 
     def forget(self, expert: Expert) -> None:
-        """Forget the predictions of an expert, which has another model now."""
+        """Drop the stored predictions of an expert whose model was replaced."""
         for experts in [self.experts, *(each.experts for each in self.rounds)]:
             if expert in experts:
                 experts[experts.index(expert)] = None

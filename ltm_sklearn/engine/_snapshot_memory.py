@@ -1,4 +1,4 @@
-"""Concept memory at work: snapshots are taken, merged and dropped after the rounds."""
+"""Concept memory: takes, merges and drops snapshots after the rounds."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class SnapshotMemory:
                 pool.add_expert(restarted, like=expert)
 
     def follow(self, pool: ExpertPool) -> None:
-        """Take note that the experts have changed their order."""
+        """Adopt a new order of the experts."""
         self.recent.follow(pool.experts)
 
     def after_round(

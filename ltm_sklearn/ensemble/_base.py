@@ -201,7 +201,7 @@ class BaseLongTermMemory(
             return self._engine.learn(read_only(X), read_only(y), targets, weights, adapter, self.n_jobs, issued)
 
     def _without_repeated_checks(self, X: Any) -> Any:
-        """Experts need not check for NaN in rows that were checked, nor their parameters after the first round."""
+        """Skip checks that repeat in experts: NaN in rows that were checked, parameters after the first round."""
         return config_context(
             assume_finite=not self._accepts["allow_nan"] and are_checked(X),
             skip_parameter_validation=self._engine.n_rounds > 0,

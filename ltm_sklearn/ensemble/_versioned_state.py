@@ -1,4 +1,4 @@
-"""Pickled estimators know the version of this package that wrote them."""
+"""Version of this package in pickled estimators, with a warning where it differs."""
 
 from __future__ import annotations
 

@@ -138,8 +138,8 @@ class ClassificationScore:
     def blend_losses(self, y: NDArray[np.intp], mixtures: Floats) -> Floats:
         """Return the mean of zero-one loss and Brier score, (n_mixtures, n_rows), by which mixtures are compared.
 
-        The zero-one loss alone does not tell a confident mixture from an unsure one. The Brier score alone would prefer
-        a mixture that errs more often with lower confidence.
+        The zero-one loss alone does not distinguish a confident mixture from an unsure one. The Brier score alone
+        would prefer a mixture that errs more often with lower confidence.
         """
         return (zero_one(y, mixtures) + brier(y, mixtures)) / 2.0
 

@@ -1,4 +1,4 @@
-"""Save and load estimators, mixtures, algorithms and bandits exactly; save runs as they go on.
+"""Save and load estimators, mixtures, algorithms and bandits exactly; save runs periodically.
 
 ``save`` and ``load`` are for files, ``dumps`` and ``loads`` for bytes. :class:`Checkpoint` saves a run periodically and
 resumes it after a crash.

@@ -88,7 +88,7 @@ class LogFile:
             self._known, self._next = None, time.monotonic() + RETRY  # the file may end with half a line
             if not self._fails:
                 self._fails = True
-                again = f"learning goes on, and it is tried again every {RETRY:.0f} s"
+                again = f"learning continues, and writing is tried again every {RETRY:.0f} s"
                 warn_user(f"record={self.path!r} could not be written: {error}; {again}", RuntimeWarning)
         else:
             if self._fails:

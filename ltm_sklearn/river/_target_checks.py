@@ -15,7 +15,7 @@ def check_labels(y: Iterable[Any], models: Iterable[Any]) -> None:
     for label in y:
         try:
             hash(label)
-        except TypeError:  # its type does not tell: a tuple may hold a list
+        except TypeError:  # its type does not show it: a tuple may contain a list
             raise ValueError(f"the label is {label!r}, which is not hashable") from None
         if not is_known(label):
             raise ValueError(f"the label is {label!r}")
