@@ -80,7 +80,7 @@ class FittedAttributes:
         kind = type(self).__name__
         with lock_of(self):
             if not hasattr(self, "_engine"):
-                raise NotFittedError(f"this {kind} has no run record: it is not fitted. Call fit first")
+                raise NotFittedError(f"this {kind} has not been fitted. Train it first, with record=")
             history = self._engine.history
             if history is None:
                 raise ValueError(
