@@ -232,4 +232,4 @@ def check_weights(sample_weight: Any, X: Any) -> Floats | None:
 def check_jobs(n_jobs: Any) -> None:
     """Raise a ValueError if ``n_jobs`` is neither None nor a number of jobs for joblib."""
     if n_jobs is not None and (not isinstance(n_jobs, int | np.integer) or n_jobs == 0 or abs(int(n_jobs)) >= 2**31):
-        raise ValueError(f"n_jobs={n_jobs!r} must be None, a positive number of jobs, or negative as in joblib")
+        raise ValueError(f"n_jobs={n_jobs!r} must be None or a nonzero integer between -2**31 and 2**31")
