@@ -7,11 +7,11 @@ from ._aggregator import ForecastMember as ForecastMember
 from ._aggregator import ForecastRows as ForecastRows
 from ._bandit import BanditWeighting as BanditWeighting
 from ._bandit import SelectedRoundLosses as SelectedRoundLosses
+from ._follow_or_blend import FollowOrBlend as FollowOrBlend
+from ._follow_or_blend import RoundWeighting as RoundWeighting
+from ._follow_or_blend import SelectedExperts as SelectedExperts
+from ._follow_or_blend import new_weighting as new_weighting
 from ._round_losses import RoundLosses as RoundLosses
 from ._round_losses import restrict_rows as restrict_rows
 from ._round_losses import weighted_mean as weighted_mean
-from ._round_weighting import FollowOrBlend as FollowOrBlend
-from ._round_weighting import RoundWeighting as RoundWeighting
-from ._round_weighting import SelectedExperts as SelectedExperts
-from ._round_weighting import new_weighting as new_weighting
 from ._stack import Stack as Stack

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from .._typing import Floats, State
 from ..bandits import BanditAlgorithm, add_other_arms, draw_from
+from ._follow_or_blend import SelectedExperts
 from ._round_losses import RoundLosses
-from ._round_weighting import SelectedExperts
 
 #: Smallest step of the running mean of the losses towards those of a round.
 SMALLEST_STEP = 0.01

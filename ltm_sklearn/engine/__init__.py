@@ -5,15 +5,14 @@ from ._snapshots import DriftDetector, Snapshots
 __all__ = ["DriftDetector", "Snapshots"]
 
 # for the other packages
-from ._compiled_round import compiled_round as compiled_round
-from ._compiled_round import learn_row as learn_row
-from ._delayed_labels import DelayedLabels as DelayedLabels
+from ._compiled_row_round import compiled_round as compiled_round
+from ._compiled_row_round import learn_row as learn_row
 from ._engine import WARM_UP_ROWS as WARM_UP_ROWS
 from ._engine import Engine as Engine
 from ._expert_pool import Expert as Expert
-from ._failures import QUIET_ROUNDS as QUIET_ROUNDS
-from ._failures import ExpertFailure as ExpertFailure
-from ._failures import ExpertWarning as ExpertWarning
+from ._failure_log import QUIET_ROUNDS as QUIET_ROUNDS
+from ._failure_log import ExpertFailure as ExpertFailure
+from ._failure_log import ExpertWarning as ExpertWarning
 from ._fitted_attributes import ExpertSummary as ExpertSummary
 from ._fitted_attributes import FittedAttributes as FittedAttributes
 from ._locks import changing as changing
@@ -32,4 +31,5 @@ from ._parameters import averages as averages
 from ._parameters import check_query as check_query
 from ._parameters import check_shared_parameters as check_shared_parameters
 from ._parameters import new_engine as new_engine
+from ._pending_rows import DelayedLabels as DelayedLabels
 from ._round import RoundPredictions as RoundPredictions

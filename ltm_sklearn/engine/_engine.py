@@ -19,7 +19,7 @@ from ..aggregation import RoundLosses, RoundWeighting, SelectedRoundLosses, Stac
 from ..losses import ClassificationScore, RegressionScore
 from ..recording import History, LogFile, Record, RunCallback
 from ._expert_pool import Expert, ExpertPool
-from ._failures import ExpertFailure, FailureLog, NoPredictionError
+from ._failure_log import ExpertFailure, FailureLog, NoPredictionError
 from ._model_calls import (
     CallFailure,
     ModelCall,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from .._typing import Floats
 from ._expert_pool import Expert
-from ._failures import ExpertFailure
+from ._failure_log import ExpertFailure
 from ._model_calls import error_text
 
 

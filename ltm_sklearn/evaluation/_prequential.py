@@ -15,9 +15,9 @@ from ..persistence import Checkpoint
 from ..recording import progress_bar
 from ..streams import open_stream
 from ._model_adapters import adapter_of, is_classification_task
+from ._prequential_run import PrequentialRun
 from ._result import PrequentialResult
 from ._resumption import ScheduledBatches, checksum, concepts_checksum, resume, skip_processed
-from ._run import PrequentialRun
 from ._run_metrics import RunMetrics
 from ._tables import check_switches
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..persistence import Checkpoint, describe_parameters
 from ..streams import Batch
-from ._run import PrequentialRun
+from ._prequential_run import PrequentialRun
 
 ScheduledBatches = Iterator[tuple[Batch, NDArray[Any] | None]]
 

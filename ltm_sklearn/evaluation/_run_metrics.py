@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._typing import Floats
+from ._comparators import Comparators
 from ._concept_changes import ConceptChanges, ConceptTimeline
 from ._concept_f1 import ConceptF1
 from ._curve import LossCurve
 from ._metrics import ClassificationMetrics, MajorityClass, RegressionMetrics
-from ._regret import Comparators
 from ._result import PrequentialResult
 
 ROWS_PER_UPDATE = 500

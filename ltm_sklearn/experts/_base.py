@@ -15,7 +15,7 @@ from .._typing import Floats, State
 from ._pool_state import join, leave, with_scaled_prior
 
 #: Losses are of order one; a regret below this is rounding.
-ROUNDING_OF_MIXTURE = 1e-14
+ROUNDING_OF_REGRET = 1e-14
 
 
 def instantaneous_regret(weights: Floats, losses: Floats) -> Floats:
@@ -24,7 +24,7 @@ def instantaneous_regret(weights: Floats, losses: Floats) -> Floats:
     Scale-free rules would otherwise act on rounding errors where all losses are equal.
     """
     regret = (weights * losses).sum(axis=-1, keepdims=True) - losses
-    return np.where(np.abs(regret) < ROUNDING_OF_MIXTURE, 0.0, regret)
+    return np.where(np.abs(regret) < ROUNDING_OF_REGRET, 0.0, regret)
 
 
 def over_experts(value: Any, like: Floats) -> Floats:

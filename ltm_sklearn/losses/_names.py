@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._classification import CLASS_LOSSES
+from ._classification_score import CLASS_LOSSES
 from ._regression_losses import LOSSES, RegressionLoss
 
 

@@ -14,13 +14,13 @@ from ._history import History as History
 from ._history import Record as Record
 from ._history import RecordSource as RecordSource
 from ._log_file import LogFile as LogFile
+from ._log_reader import RunLog as RunLog
+from ._log_reader import read_log as read_log
 from ._logging import issue_warning as issue_warning
 from ._logging import logger as logger
 from ._logging import warn_user as warn_user
 from ._progress import progress_bar as progress_bar
 from ._row_history import RowHistory as RowHistory
-from ._run_log import RunLog as RunLog
-from ._run_log import read_log as read_log
 from ._run_record import end_of as end_of
 from ._run_record import recorded as recorded
 from ._run_record import run_record_of_history as run_record_of_history

@@ -10,7 +10,7 @@ from support.stream_experts import ReadsChance
 
 from ltm_sklearn import LongTermMemoryClassifier
 from ltm_sklearn.aggregation._stack import FIRST_SQUARE, MOST_COEFFICIENTS, RATE, Stack
-from ltm_sklearn.losses._classification import SMALLEST_PROBABILITY
+from ltm_sklearn.losses._classification_score import SMALLEST_PROBABILITY
 
 
 def rows(n_experts=3, n_rows=200, n_classes=4, seed=0):

@@ -20,7 +20,7 @@ from support.stream_experts import (
 
 from ltm_sklearn import LongTermMemoryClassifier
 from ltm_sklearn.losses._range_tracker import ObservedRange
-from ltm_sklearn.losses._regression import RegressionScore
+from ltm_sklearn.losses._regression_score import RegressionScore
 
 pytestmark = pytest.mark.fast_cases(1)
 

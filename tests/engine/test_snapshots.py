@@ -10,12 +10,12 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from ltm_sklearn import LongTermMemoryClassifier, LongTermMemoryRegressor, Snapshots
-from ltm_sklearn.aggregation._round_weighting import SingleAlgorithm
+from ltm_sklearn.aggregation._follow_or_blend import SingleAlgorithm
 from ltm_sklearn.engine import Engine, Expert
 from ltm_sklearn.engine._recent_rounds import RecentRounds
 from ltm_sklearn.engine._snapshot_memory import RisingLoss, SnapshotMemory
 from ltm_sklearn.experts import LongTermMemory
-from ltm_sklearn.losses._regression import RegressionScore
+from ltm_sklearn.losses._regression_score import RegressionScore
 from ltm_sklearn.streams import stagger
 
 pytestmark = pytest.mark.fast_cases(3)

@@ -8,7 +8,7 @@ from sklearn.naive_bayes import GaussianNB
 from support.echo_models import EchoRiver, noisy_labels
 
 from ltm_sklearn.evaluation import prequential
-from ltm_sklearn.evaluation._regret import Comparators
+from ltm_sklearn.evaluation._comparators import Comparators
 
 
 def best_sequence(losses, switches):

@@ -10,8 +10,8 @@ from support.named_models import named
 
 from ltm_sklearn import LongTermMemoryClassifier, Snapshots, river
 from ltm_sklearn.evaluation import prequential
+from ltm_sklearn.evaluation._prequential_run import PrequentialRun
 from ltm_sklearn.evaluation._resumption import concepts_checksum
-from ltm_sklearn.evaluation._run import PrequentialRun
 from ltm_sklearn.persistence import Checkpoint
 from ltm_sklearn.streams import Batch, stagger
 

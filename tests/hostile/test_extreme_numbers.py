@@ -18,7 +18,7 @@ from ltm_sklearn.ensemble import ExpertWarning
 from ltm_sklearn.evaluation import crps
 from ltm_sklearn.experts import Squint
 from ltm_sklearn.forecasting import _series_state
-from ltm_sklearn.losses._classification import CLASS_LOSSES
+from ltm_sklearn.losses._classification_score import CLASS_LOSSES
 
 pytestmark = pytest.mark.fast_cases(2)
 

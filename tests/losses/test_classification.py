@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from ltm_sklearn.losses._classification import ClassificationScore
+from ltm_sklearn.losses._classification_score import ClassificationScore
 
 #: Two experts, three rows, three classes; the truth is 0, 1, 2.
 TRUTH = np.array([0, 1, 2])

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from ltm_sklearn.losses._classification import ClassificationScore
-from ltm_sklearn.losses._regression import RegressionScore
+from ltm_sklearn.losses._classification_score import ClassificationScore
+from ltm_sklearn.losses._regression_score import RegressionScore
 
 each_score = pytest.mark.parametrize(
     "make", [lambda loss: ClassificationScore(loss, 3, average=False), lambda loss: RegressionScore(loss, average=True)]

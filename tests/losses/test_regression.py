@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from ltm_sklearn.losses import Pinball
-from ltm_sklearn.losses._regression import RegressionScore
+from ltm_sklearn.losses._regression_score import RegressionScore
 
 
 class Quartic:

@@ -30,7 +30,7 @@ with atheris.instrument_imports(include=["ltm_sklearn"]):
     from ltm_sklearn.bandits import _long_term_memory_bandit, _scaled, _sparse
     from ltm_sklearn.cli._forecast_file import read_forecasts
     from ltm_sklearn.cli._stream_file import StreamOptions, read_stream
-    from ltm_sklearn.engine import _compiled_round as _one_row
+    from ltm_sklearn.engine import _compiled_row_round as _one_row
     from ltm_sklearn.evaluation import _sequences, oracles
     from ltm_sklearn.experts import FixedShare, LongTermMemory, MixingPastPosteriors, ShareTheta
     from ltm_sklearn.experts import _base as experts_base

@@ -27,9 +27,9 @@ TESTS = {
     "bandits/test_sparse.py": "compiled",
     "forecasting/test_series_state.py": "compiled",
     "evaluation/test_oracles.py": "compiled",
-    "engine/test_compiled_round.py": "",
+    "engine/test_compiled_row_round.py": "",
     "aggregation/test_stack.py": "compiled",
-    "aggregation/test_round_weighting.py": "compiled",
+    "aggregation/test_follow_or_blend.py": "compiled",
     "hostile/test_public_entries.py": "experts or bandits or river or Mixture or oracles",
 }
 

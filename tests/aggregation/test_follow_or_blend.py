@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from support.bounds import anytime_shares, memory_complexity, sequence_bound
 
+from ltm_sklearn.aggregation._follow_or_blend import FollowOrBlend, SingleAlgorithm, new_weighting
 from ltm_sklearn.aggregation._round_losses import RoundLosses, restrict_rows, weighted_mean
-from ltm_sklearn.aggregation._round_weighting import FollowOrBlend, SingleAlgorithm, new_weighting
 from ltm_sklearn.experts import FixedShare, LongTermMemory
 from ltm_sklearn.experts._long_term_memory import RATES
-from ltm_sklearn.losses._classification import SAFE_MARGIN, ClassificationScore
-from ltm_sklearn.losses._regression import RegressionScore
+from ltm_sklearn.losses._classification_score import SAFE_MARGIN, ClassificationScore
+from ltm_sklearn.losses._regression_score import RegressionScore
 
 SCORE = ClassificationScore("auto", 3, average=True)
 

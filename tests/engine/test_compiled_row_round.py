@@ -13,7 +13,7 @@ from support.named_models import named
 from support.river_models import ReadsChances, ReadsNumber
 
 from ltm_sklearn import Snapshots
-from ltm_sklearn.engine import _compiled_round
+from ltm_sklearn.engine import _compiled_row_round
 from ltm_sklearn.ensemble import ExpertWarning
 from ltm_sklearn.experts import BOA, FixedShare, LongTermMemory
 from ltm_sklearn.losses import Pinball
@@ -21,7 +21,7 @@ from ltm_sklearn.river import LongTermMemoryClassifier, LongTermMemoryRegressor
 from ltm_sklearn.streams import linear_regressions, stagger
 
 pytestmark = [
-    pytest.mark.skipif(_compiled_round.kernel is None, reason="without a compiler there is no fast path"),
+    pytest.mark.skipif(_compiled_row_round.kernel is None, reason="without a compiler there is no fast path"),
     pytest.mark.fast_cases(3),
 ]
 
@@ -47,7 +47,7 @@ def numbers(n_rows, seed=0):
 def run(model, rows, compiled, monkeypatch):
     """Return the predictions of a model and the number of its compiled rounds."""
     said, taken = [], 0
-    learn_row = _compiled_round.learn_row
+    learn_row = _compiled_row_round.learn_row
 
     def counting(*arguments):
         nonlocal taken
@@ -58,7 +58,7 @@ def run(model, rows, compiled, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr("ltm_sklearn.river._base.learn_row", counting)
         if not compiled:
-            patch.setattr(_compiled_round, "kernel", None)
+            patch.setattr(_compiled_row_round, "kernel", None)
         for x, y in rows:
             answer = model.predict_proba_one(x) if hasattr(model, "predict_proba_one") else model.predict_one(x)
             said.append(list(answer.values()) if isinstance(answer, dict) else [answer])
