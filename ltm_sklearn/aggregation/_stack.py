@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._numerics import softmax
 from .._optional import import_kernel
 from .._typing import Floats
 from ..losses import SMALLEST_PROBABILITY
@@ -75,7 +76,7 @@ class Stack:
         coefficients, _ = self.for_classes(predictions.shape[2])
         if kernel is not None:
             return kernel.stack(np.ascontiguousarray(predictions), coefficients, SMALLEST_PROBABILITY)
-        return _softmax(_inputs(predictions) @ coefficients)
+        return softmax(_inputs(predictions) @ coefficients)
 
     def learned(self, predictions: Floats, targets: Any, row_weights: Floats) -> Stack:
         """Return a stack that has learned these rows, one after another."""
@@ -88,7 +89,7 @@ class Stack:
             kernel.stack(*rows, targets, row_weights, coefficients, squares, self.rate)
             return stack
         for inputs, label, weight in zip(_inputs(predictions), targets, row_weights, strict=True):
-            error = _softmax(inputs @ coefficients)
+            error = softmax(inputs @ coefficients)
             error[label] -= 1.0
             gradient = weight * np.outer(inputs, error)
             squares += gradient**2
@@ -103,9 +104,3 @@ def _inputs(predictions: Floats) -> Floats:
     centred = logs - logs.mean(axis=2, keepdims=True)
     inputs = np.divide(centred, awake_share, out=np.zeros_like(centred), where=awake_share > 0.0).transpose(1, 0, 2)
     return np.asarray(inputs.reshape(len(inputs), -1))
-
-
-def _softmax(scores: Floats) -> Floats:
-    exponentials = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    softmax: Floats = exponentials / exponentials.sum(axis=-1, keepdims=True)
-    return softmax

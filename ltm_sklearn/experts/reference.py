@@ -21,7 +21,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+
+from .._typing import Floats
 
 __all__ = [
     "FixedShareVariant",
@@ -33,8 +35,6 @@ __all__ = [
     "mixing_past_posteriors",
     "simple_reduction",
 ]
-
-Floats = NDArray[np.float64]
 
 
 class HedgeVariant1:
