@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike
-
-from .._typing import Floats
+from numpy.typing import ArrayLike, NDArray
 
 __all__ = ["follow_the_regularised_leader", "sparse_bandit"]
+
+Floats = NDArray[np.float64]
 
 
 def follow_the_regularised_leader(losses: ArrayLike, eta: float, gamma: float, start: ArrayLike) -> Floats:

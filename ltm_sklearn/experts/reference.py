@@ -21,9 +21,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
-
-from .._typing import Floats
+from numpy.typing import ArrayLike, NDArray
 
 __all__ = [
     "FixedShareVariant",
@@ -35,6 +33,8 @@ __all__ = [
     "mixing_past_posteriors",
     "simple_reduction",
 ]
+
+Floats = NDArray[np.float64]
 
 
 class HedgeVariant1:
